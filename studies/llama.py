@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.models.causal import lines
+from wholetext.metrics.llm_prob import lines
 from wholetext.models.seq2seq import Pair
 from wholetext.types import Fit
 
@@ -73,7 +73,7 @@ _QUIET = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)(lambda level, text, 
 
 
 class Llama:
-    """A backend for `llm-prob`: the prompts are those of `wholetext.models.causal`, one thread reads them."""
+    """A backend for `llm-prob`: the prompts are those of `wholetext.metrics.llm_prob`, one thread reads them."""
 
     def __init__(self, path: Path, names: tuple[str, str]) -> None:
         self.names, self.id, self.read = names, f"llama:{path.name}:{'>'.join(names)}", 0
@@ -103,7 +103,7 @@ class Llama:
     def fit(self, x: Pair) -> Fit:
         return Fit(len(self.prompt(x)[0]), 0, 0, 0)
 
-    def marked(self, x: Pair) -> str:
+    def shown(self, x: Pair) -> str:
         return "«".join(lines(self.names, x, (x.source.before, x.target.before), x.source.after))
 
     def prompt(self, x: Pair) -> tuple[list[int], int]:

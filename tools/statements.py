@@ -55,10 +55,10 @@ LATER = (
     "reproduce", "annotation/relative_ranking.py", "annotation/bwb_layers.py", "io/formats/bwb.py",
     "io/formats/bwb_layers.py", "io/formats/summaries.py", "meta/grid.py", "meta/raters.py", "meta/token_lengths.py",
     "meta/direct_assessments.py", "metrics/bleurt.py", "metrics/cider.py", "metrics/meteor.py", "metrics/moverscore.py",
-    "metrics/word_vectors.py", "metrics/words.py", "models/fairseq.py", "models/token_counter.py", "scoring/kappa.py",
+    "metrics/word_vectors.py", "models/fairseq.py", "models/token_counter.py", "scoring/kappa.py",
     "scoring/significance/paired.py",
     # log-probabilities under causal language models
-    "metrics/llm_prob.py", "models/causal.py",
+    "metrics/llm_prob.py",
     # people: their files, answers in words, commands, models without torch
     "cli/convert.py", "cli/renamed.py", "cli/studies.py", "cli/topics.py", "io/columns.py", "io/conversion.py",
     "io/formats/judged.py", "io/formats/table.py", "io/outputs.py", "models/array_encoder.py", "scoring/controls.py",

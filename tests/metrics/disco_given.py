@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,13 @@ from wholetext.metrics.cohesion.grids import AnalysedText, read
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.scoring.engine import Engine
 from wholetext.text.taggers.analysis import LAYERS, Analysis, Token
-from wholetext.types import Excerpt, Fit, Request
+from wholetext.types import Excerpt, Fit, Metric, Request
+
+GOLD = json.loads((Path(__file__).parents[1] / "oracle" / "disco" / "disco.json").read_text("utf-8"))
+# the micro-test of the specification: two texts and their nouns
+HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
+REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
+NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
 
 
 class WordListTagger:
@@ -80,3 +88,11 @@ def reading(text: str, nouns: Mapping[str, str]) -> AnalysedText:
 def static_vectors(vectors: Mapping[str, Sequence[float]]) -> StaticVectors:
     rows = np.array(list(vectors.values()), dtype=np.float32)
     return StaticVectors("given", {word: at for at, word in enumerate(vectors)}, rows)
+
+
+STATIC = static_vectors({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
+                         "mat": (-1, 0.1), "house": (-1, -1)})  # fmt: skip
+
+
+def value(metric: Metric, run: Engine, hyp: str, *refs: str) -> float:
+    return float(metric.reduce(metric.measure([request(hyp, *refs)], run))[0, 0])

@@ -7,11 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from wholetext.types import Document, Request
+from tests.scored import scored
+from wholetext.scoring.evaluate import Options
+from wholetext.types import Corpus, Document, Excerpt, Output, Request, Scores
 from wholetext.views import Context, Sentence, Sides
 
 ORACLE = Path(__file__).resolve().parent.parent / "oracle" / "neural"
 TINY = ORACLE / "models"
+CPU = Options(cache=False, device="cpu")
 
 
 def oracle(name: str) -> dict[str, Any]:
@@ -24,6 +27,31 @@ def texts() -> dict[str, dict[str, Any]]:
     """en-de, zh-en (sentences) and long (paragraphs): src, hyp, ref and doc, line by line."""
     found = oracle("inputs.json")
     return {**found["lps"], "long": found["long"]}
+
+
+TEXTS = texts()
+
+
+def one(text: str) -> Excerpt:
+    """A segment without context."""
+    return Excerpt((text,), (0, 1))
+
+
+def corpus(lines: dict[str, Any], langs: str = "en-de") -> tuple[Corpus, Output]:
+    """The lines by document, and the one system that translated them."""
+    names = list(dict.fromkeys(lines["doc"]))
+
+    def of(name: str, side: str) -> tuple[str, ...]:
+        return tuple(text for text, doc in zip(lines[side], lines["doc"]) if doc == name)
+
+    docs = tuple(Document(name, of(name, "src"), {"ref": of(name, "ref")}) for name in names)
+    src, tgt = langs.split("-")
+    return Corpus("oracle", (src, tgt), docs), Output("system", {name: of(name, "hyp") for name in names})
+
+
+def scored_lines(lines: dict[str, Any], spec: str, langs: str = "en-de") -> Scores:
+    made, output = corpus(lines, langs)
+    return scored(made, [output], spec, CPU)["system"]
 
 
 def cut(lines: dict[str, Any], prev: int = 0, src: bool = True, ref: bool = True, **options: Any) -> list[Request]:

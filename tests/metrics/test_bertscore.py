@@ -10,19 +10,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from tests.metrics.neural_texts import ORACLE, cut, oracle, texts
+from tests.metrics.neural_texts import ORACLE, TEXTS, cut, one, oracle, scored_lines
 from wholetext.metrics.bertscore import BertScore, earth_movers_distance
 from wholetext.metrics.discoscore.metric import similarity
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, score
-from wholetext.types import Excerpt, FloatArray, Request
+from wholetext.types import FloatArray, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 TOLERANCE = 2e-6
-TEXTS = texts()
-
-
 def scores(metric: BertScore, asked: Sequence[Request], engine: Engine | None = None) -> FloatArray:
     """(n, 3): P, R, F, in the order the oracle files have them."""
     engine = engine or Engine(("de", "en"))
@@ -48,14 +44,7 @@ def test_names_give_the_numbers_of_the_published_tools() -> None:
         "doc-bertscore": oracle("bertscore/doc_fork.json")["models"]["tiny-bert"]["expected"]["idf=False"]["en-de"],
     }
     for name, expected_scores in published.items():
-        result = score(
-            lines["hyp"],
-            f"{name}(layer=4)@{model}",
-            refs=lines["ref"],
-            docs=lines["doc"],
-            langs="en-de",
-            options=Options(cache=False),
-        )[f"{name}(layer=4)@{model}"]["hyp"]
+        result = scored_lines(lines, f"{name}(layer=4)@{model}")
         np.testing.assert_allclose(result.at("segment"), expected_scores["F"], atol=TOLERANCE, rtol=0)
 
 
@@ -113,10 +102,6 @@ def test_document_scores_as_the_paper_defines_them(case: dict[str, Any]) -> None
         for variant, options in variants.items():
             metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], **options)
             close(scores(metric, cut(TEXTS[pair], prev=case["n"])), wanted[variant])
-
-
-def one(text: str) -> Excerpt:
-    return Excerpt((text,), (0, 1))
 
 
 def test_byte_level_vocabularies_see_a_space_before_the_first_word() -> None:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from wholetext.errors import InputError, SpecError
-from wholetext.metrics.blonde.categories import (
-    DISCOURSE,
-    Finder,
-    languages,
-    layers_for,
-    load_table,
-)
-from wholetext.text.taggers.analysis import Analysis, Entity, Token
-from wholetext.text.taggers.plain import words
+from wholetext.errors import InputError, MissingExtra, ModelError, SpecError
+from wholetext.metrics.blonde.categories import DISCOURSE, Finder, layers_for, load_table
+from wholetext.text.taggers.analysis import Analysis, Entity, Token, analyser_for
+from wholetext.text.taggers.plain import locate, words
+
+ORACLE = Path(__file__).parents[1] / "oracle" / "blonde_lang"
+RECORDS = [json.loads(line) for line in (ORACLE / "sentences.jsonl").read_text("utf-8").splitlines()]
 
 
-def analysed(text: str, tags: dict[str, str] | None = None, morph: dict[str, str] | None = None) -> Analysis:
-    tokens = tuple(
-        Token(text[a:b], text[a:b], (tags or {}).get(text[a:b], ""), "", (morph or {}).get(text[a:b], ""), a, b)
-        for a, b in words(text)
-    )
-    return Analysis(tokens, (), ((0, len(text)),))
-
-
-def found(lang: str, text: str, profile: str = "fixed", **layers: dict[str, str]) -> list[tuple[str, str, str]]:
-    table = load_table(lang, profile)  # type: ignore[arg-type]
-    finder = Finder(table, frozenset({"tag", "morph", "entity"}) if "morph" in layers else frozenset({"tag"}), profile)  # type: ignore[arg-type]
-    return [(one.category, one.feature, text[one.start : one.end]) for one in finder.find(analysed(text, **layers))]
-
-
-def test_the_promised_languages_are_there() -> None:
-    assert set(languages()) == {"en", "de", "fr", "ru", "es", "zh"}
+def found(lang: str, text: str, profile: str = "fixed", **tags: str) -> list[tuple[str, str, str]]:
+    tokens = tuple(Token(text[a:b], text[a:b], tags.get(text[a:b], ""), "", "", a, b) for a, b in words(text))
+    finder = Finder(load_table(lang, profile), frozenset({"tag"}), profile)  # type: ignore[arg-type]
+    occurrences = finder.find(Analysis(tokens, (), ((0, len(text)),)))
+    return [(item.category, item.feature, text[item.start : item.end]) for item in occurrences]
 
 
 @pytest.mark.parametrize("lang", ["en", "de", "fr", "ru", "es", "zh"])
@@ -42,6 +30,7 @@ def test_each_table_is_well_formed(lang: str, profile: str) -> None:
     table = load_table(lang, profile)  # type: ignore[arg-type]
     assert table.language == lang
     assert table.origin == ("paper" if lang == "en" else "ours")
+    assert table.overlapping == (lang == "en")  # as in the released code
     assert set(table.features) == set(DISCOURSE)
     assert all(len(table.features[category]) >= 2 for category in DISCOURSE)
     assert {"comparison", "contingency", "expansion"} <= set(table.features["marker"])
@@ -67,7 +56,7 @@ def test_profiles_differ_in_english_as_the_code_differs_from_the_paper() -> None
 
 def test_english() -> None:
     text = "He said that, as a result, SHE was late; so theirs will do."
-    assert found("en", text, tags={"said": "VBD", "was": "VBD", "will": "MD", "do": "VB"}) == [
+    assert found("en", text, said="VBD", was="VBD", will="MD", do="VB") == [
         ("tense", "VBD", "said"), ("tense", "VBD", "was"), ("tense", "MD", "will"), ("tense", "VB", "do"),
         ("pronoun", "masculine", "He"), ("pronoun", "feminine", "SHE"), ("pronoun", "epicene", "theirs"),
         ("marker", "contingency", "as a result"), ("marker", "contingency", "so"),
@@ -116,22 +105,27 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert layers_for(table) == {"entity"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        ('feminine = ["彼女"]', 'feminine = ["彼"]', "is under both masculine and feminine"),
-        ("[entity]", "[entities]", "unknown: entities"),
-        ("[tense.words]", "[tense.shape]", "not one of morph, tags, words, forms"),
-        ('past = ["た"]', 'future = ["た"]', "not in tense.features"),
-        ('["しかし"]', '"しかし"', "not a list of strings"),
-        ("[marker]", "[marker", "not TOML"),
-    ],
-)
-def test_faults_in_a_table_are_told(tmp_path: Path, old: str, new: str, fault: str) -> None:
-    path = tmp_path / "bad.toml"
-    path.write_text(OWN.replace(old, new), "utf-8")
+GERMAN = (ORACLE.parents[2] / "src/wholetext/metrics/blonde/tables/de.toml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("base", "old", "new", "fault"), [
+    (OWN, 'feminine = ["彼女"]', 'feminine = ["彼"]', "is under both masculine and feminine"),
+    (OWN, "[entity]", "[entities]", "unknown: entities"),
+    (OWN, "[tense.words]", "[tense.shape]", "not one of morph, tags, words, forms"),
+    (OWN, 'past = ["た"]', 'future = ["た"]', "not in tense.features"),
+    (OWN, '["しかし"]', '"しかし"', "not a list of strings"),
+    (OWN, "[marker]", "[marker", "not TOML"),
+    (GERMAN, '"doch" = ["KON"]', '"doch" = "KON"', "not a list of strings"),
+    (GERMAN, "[tags.marker]", "[tags.markers]", "is not one of tense, pronoun, entity, marker"),
+    (GERMAN, "[left_out]\n", "[left_out]\nnames = 'x'\n", "not one of tense, pronoun"),
+    (GERMAN, "[entity]\n", "[tense.needs_endings]\npasst = ['te']\n[entity]\n", "not in tense"),
+    (GERMAN, "[tags.pronoun]", "tags = 3\n[pronouns]", "unknown: pronouns"),
+])
+def test_faults_in_a_table_are_told(tmp_path: Path, base: str, old: str, new: str, fault: str) -> None:
+    assert old in base
+    (tmp_path / "bad.toml").write_text(base.replace(old, new, 1), "utf-8")
     with pytest.raises(InputError, match=fault):
-        load_table(str(path))
+        load_table(str(tmp_path / "bad.toml"))
 
 
 def test_an_unknown_language_is_told_what_there_is() -> None:
@@ -139,3 +133,48 @@ def test_an_unknown_language_is_told_what_there_is() -> None:
         load_table("ja")
     with pytest.raises(InputError, match="no such file"):
         load_table("nowhere.toml")
+
+
+# ---------------------------------------------------------------- sentences with the tags of real taggers
+
+
+def hits(record: dict[str, Any], found: Analysis | None = None) -> list[str]:
+    """``category feature words`` of all that counts in a sentence."""
+    text, tokens = record["text"], record["tokens"]
+    if found is None:
+        places = locate((token[0] for token in tokens), text)
+        found = Analysis(tuple(Token(word, word, tag, pos, morph, *place)
+                               for (word, tag, pos, morph), place in zip(tokens, places, strict=True)),
+                         tuple(Entity(text[a:b], label, a, b) for label, a, b in record["entities"]))
+    finder = Finder(load_table(record["lang"], "fixed"), frozenset(record["layers"]), "fixed")
+    return [f"{one.category} {one.feature} {text[one.start:one.end]}" for one in finder.find(found)]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: f"{record['tagger']}: {record['text']}")
+def test_what_counts_in_a_sentence(record: dict[str, Any]) -> None:
+    assert hits(record) == record["hits"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["de/hanta", "fr/spacy", "ru/natasha", "zh/lac", "zh/jieba"])
+def test_the_real_taggers_still_give_these_tags(name: str) -> None:
+    lang, tagger = name.split("/")
+    records = [one for one in RECORDS if one["lang"] == lang and one["tagger"] == tagger]
+    try:
+        analyser = analyser_for(lang, tagger, layers_for(load_table(lang, "fixed")))
+    except MissingExtra as missing:
+        pytest.skip(str(missing))
+    for record, found in zip(records, analyser.run([one["text"] for one in records]), strict=True):
+        assert hits(record, found) == record["hits"], record["text"]
+
+
+# ---------------------------------------------------------------- taggers that are not there, categories left out
+
+
+def test_spanish_without_a_tagger_is_refused_with_the_way_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("simplemma", reason="wholetext[es] is not installed")
+    monkeypatch.setattr("wholetext.text.taggers.spacy_pipeline.installed", lambda lang: [])
+    with pytest.raises(ModelError, match="a tagger for the language 'es' is not installed") as raised:
+        analyser_for("es", layers=layers_for(load_table("es")))
+    assert "spacy download es_core_news_sm" in str(raised.value) and "wholetext[es]" not in str(raised.value)
+    assert analyser_for("es", layers=frozenset({"lemma"})).id.startswith("simplemma"), "enough for lemmas"

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.metrics.disco_given import WordListTagger, engine, reading, request, static_vectors
+from tests.metrics.disco_given import (
+    GOLD,
+    HYP,
+    NOUNS,
+    REF,
+    STATIC,
+    WordListTagger,
+    engine,
+    reading,
+    static_vectors,
+    value,
+)  # fmt: skip
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import Grid, Weighting, grid, mentions, read
@@ -31,26 +40,9 @@ from wholetext.metrics.cohesion.metric import (
 )
 from wholetext.registry import scorer
 from wholetext.text.taggers.analysis import Analysis, Token
-from wholetext.types import FloatArray, Metric
+from wholetext.types import FloatArray
 
 EXACT = 1e-9
-HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
-REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
-NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
-STATIC = static_vectors({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
-                              "mat": (-1, 0.1), "house": (-1, -1)})
-
-
-@pytest.fixture(scope="module")
-def gold(oracle: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((oracle / "disco" / "disco.json").read_text("utf-8"))
-    return found
-
-
-def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
-    return float(metric.reduce(metric.measure([request(hyp, *refs)], run))[0, 0])
-
-
 def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
     """(n, n) as a dense matrix."""
     return np.asarray(grids.adjacency(foci, n, weighting).todense())
@@ -59,11 +51,11 @@ def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
 # ---------------------------------------------------------------- numbers of the published code
 
 
-def test_golden_graphs(gold: dict[str, Any]) -> None:
-    run = engine(analyser=WordListTagger(gold["nouns"]), vectors=static_vectors(gold["static_vectors"]))
-    for text in gold["documents"].values():
+def test_golden_graphs() -> None:
+    run = engine(analyser=WordListTagger(GOLD["nouns"]), vectors=static_vectors(GOLD["static_vectors"]))
+    for text in GOLD["documents"].values():
         for side in ("hyp", "ref"):
-            expected, read_ = text["graphs"][side], reading(text[side], gold["nouns"])
+            expected, read_ = text["graphs"][side], reading(text[side], GOLD["nouns"])
             assert {lemma: list(places) for lemma, places in grid(read_).items()} == expected["grid"]
             assert len(read_.sentences) == expected["n_sentences"]
             links = adjacency(grid(read_), len(read_.sentences))
@@ -78,10 +70,10 @@ def test_golden_graphs(gold: dict[str, Any]) -> None:
         assert best == pytest.approx(graphs["LexicalChain_two_refs_max"], abs=EXACT)
 
 
-def test_golden_sentences(gold: dict[str, Any]) -> None:
-    for text in gold["documents"].values():
+def test_golden_sentences() -> None:
+    for text in GOLD["documents"].values():
         for side in ("hyp", "ref"):
-            found = reading(text[side], gold["nouns"])
+            found = reading(text[side], GOLD["nouns"])
             assert [" ".join(found.words[slice(*span)]) for span in found.sentences] == text[f"sentences_{side}"]
 
 
@@ -144,8 +136,6 @@ def test_wong_and_kit_count_content_words() -> None:
 
 @pytest.mark.parametrize("installed", ["", "3.0"])
 def test_lc_means_the_same_whatever_is_installed(installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import grids
-
     monkeypatch.setattr(grids, "wordnet_version", lambda: installed)
     assert Lc(definition="wong-kit").resolve(("zh", "en")).items == "lemma"
     if not installed:
@@ -153,65 +143,43 @@ def test_lc_means_the_same_whatever_is_installed(installed: str, monkeypatch: py
             Lc(definition="wong-kit", items="wordnet").resolve(("zh", "en"))
 
 
+class WordNet:
+    """A WordNet of given synsets by word, and of relations by (synset, kind); it is its own reader."""
+
+    def __init__(self, synsets: dict[str, list[str]], related: dict[tuple[str, str], str], word: str = "") -> None:
+        self.given, self.word = (synsets, related), word
+
+    def named(self, words: list[str]) -> list[WordNet]:
+        return [WordNet(*self.given, word) for word in words]
+
+    def synsets(self, lemma: str) -> list[WordNet]:
+        return self.named(self.given[0].get(lemma, [lemma]))
+
+    def name(self) -> str:
+        return self.word
+
+    def synset(self) -> WordNet:
+        return self
+
+    def lemmas(self) -> list[WordNet]:
+        return [self]
+
+    def __getattr__(self, kind: str) -> Any:
+        return lambda: self.named([word for key, word in self.given[1].items() if key == (self.word, kind)])
+
+
 def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import grids
-
-    class Synset:
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def name(self) -> str:
-            return self._name
-
-    class Reader:
-        def synsets(self, lemma: str) -> list[Synset]:
-            known = {"car": ["car.1"], "auto": ["car.1", "machine.1"], "machine": ["machine.1"], "dog": ["dog.1"]}
-            return [Synset(name) for name in known.get(lemma, [])]
-
-    monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
+    synsets = {"car": ["car.1"], "auto": ["car.1", "machine.1"], "machine": ["machine.1"], "xyzzy": []}
+    monkeypatch.setattr(grids, "_wordnet", lambda: WordNet(synsets, {}))
     groups = {frozenset(group) for group in grids.synonym_groups(["car", "dog", "auto", "machine", "xyzzy"])}
     assert groups == {frozenset({"car", "auto", "machine"}), frozenset({"dog"}), frozenset({"xyzzy"})}
 
 
 def test_collocations_of_wong_and_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypernyms, wholes, antonyms and coordinate terms; a later word joins no two earlier ones."""
-    from wholetext.metrics.cohesion import grids
-
-    up = {"dog": "canine", "wolf": "canine", "wheel": "car", "good": "", "bad": "", "stone": "", "canine": "animal"}
-    opposite = {"good": "bad", "bad": "good"}
-
-    class Synset:
-        def __init__(self, name: str) -> None:
-            self.word = name
-
-        def name(self) -> str:
-            return self.word
-
-        def synset(self) -> Synset:
-            return self
-
-        def lemmas(self) -> list[Synset]:
-            return [self]
-
-        def antonyms(self) -> list[Synset]:
-            return [Synset(opposite[self.word])] if self.word in opposite else []
-
-        def hypernyms(self) -> list[Synset]:
-            return [Synset(up[self.word])] if up.get(self.word) and self.word != "wheel" else []
-
-        def part_holonyms(self) -> list[Synset]:
-            return [Synset("car")] if self.word == "wheel" else []
-
-        def member_holonyms(self) -> list[Synset]:
-            return []
-
-        substance_holonyms = member_holonyms
-
-    class Reader:
-        def synsets(self, lemma: str) -> list[Synset]:
-            return [Synset(lemma)]
-
-    monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
+    related = {("dog", "hypernyms"): "canine", ("wolf", "hypernyms"): "canine", ("canine", "hypernyms"): "animal",
+               ("wheel", "part_holonyms"): "car", ("good", "antonyms"): "bad", ("bad", "antonyms"): "good"}
+    monkeypatch.setattr(grids, "_wordnet", lambda: WordNet({}, related))
     words = ["dog", "car", "good", "wolf", "stone", "wheel", "bad", "canine", "dog"]
     assert grids.collocated(words) == [("dog", "wolf", "canine"), ("car", "wheel"), ("good", "bad"), ("stone",)]
     assert reiteration(lexical_items(words, "collocations")) == 5 / 9
@@ -264,7 +232,6 @@ def test_sentences_run_on_over_segments() -> None:
     assert found.words == ("the", "cats", "sat", ".", "it", "rained", ".", "cats", "left", ".")
     assert found.sentences == ((0, 4), (4, 7), (7, 10))
     assert grid(found) == {"cat": (0, 2)}
-    assert found.noun_words == ((1, "cat"), (7, "cat"))
     assert mentions(found, "lemma") == {"cat": (1, 7)} and mentions(found) == {}
 
 
@@ -273,5 +240,5 @@ def test_words_between_blanks() -> None:
     tokens = (Token("Cats", "cat", "", "NOUN", "", 0, 4), Token("sat", "sit", "", "VERB", "", 5, 8),
               Token(".", ".", "", "PUNCT", "", 8, 9))
     found = read([text], [Analysis(tokens, (), ((0, 9),))], "spaces")
-    assert found.words == ("cats", "sat.") and found.nouns == ((0, "cat"),) and found.noun_words == ()
+    assert found.words == ("cats", "sat.") and found.nouns == ((0, 0, "cat"),)
     assert found.content == (("cats", "cat"), ("sat", "sit"))

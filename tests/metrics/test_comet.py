@@ -11,26 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
+from tests.metrics.neural_texts import ORACLE, TEXTS, cut, one, oracle
 from wholetext.errors import SpecError
 from wholetext.io import Loaded
 from wholetext.metrics.comet.metric import Comet
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.testing import sample
-from wholetext.types import Excerpt, FloatArray, Request
+from wholetext.types import FloatArray, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 TOLERANCE = 2e-5
-TEXTS = texts()
 SENTENCES = oracle("comet/sentence_scores.json")["models"]
 HERE = ("comet-reg-mix", "comet-qe-mix", "comet-kiwi-bert", "comet-reg-short", "xcomet")  # the rest lie in golden/
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_tokenizers(tmp_path_factory.mktemp("models"))
 
 
 def folder(name: str, tiny: Path, request: pytest.FixtureRequest) -> str:
@@ -151,10 +145,6 @@ def test_edge_cases(tiny: Path, request: pytest.FixtureRequest) -> None:
         if model in HERE:
             options: dict[str, Any] = {"truncation": "reference"} if compat else {}
             close(scores(Comet(str(tiny / model), **options), asked), wanted)
-
-
-def one(text: str) -> Excerpt:
-    return Excerpt((text,), (0, 1))
 
 
 @pytest.mark.parametrize("name", oracle("extra/expected.json")["comet"])

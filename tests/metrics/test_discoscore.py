@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.metrics.disco_given import WordListTagger, engine, reading, request, static_vectors
+from tests.metrics.disco_given import (
+    GOLD,
+    HYP,
+    NOUNS,
+    REF,
+    STATIC,
+    WordListTagger,
+    engine,
+    reading,
+    request,
+    static_vectors,
+    value,
+)  # fmt: skip
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.grids import entities, mentions
 from wholetext.metrics.discoscore.metric import (
@@ -23,20 +34,12 @@ from wholetext.metrics.discoscore.metric import (
     refine,
     similarity,
 )
-from wholetext.types import Metric
 
 CLOSE = 2e-5  # float32 encoder outputs on another transformers version
 MICRO = 1e-6  # the printed digits come from float32 sums; ours are float64
 DOCS = ("xinhua-zh-01.120323", "chinanews.com.229726", "chinanews.com.229638")
 
 # Two texts, their nouns, and vectors from a formula
-HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
-REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
-NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
-STATIC = static_vectors({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
-                              "mat": (-1, 0.1), "house": (-1, -1)})
-
-
 class FormulaEncoder:
     """The micro-test's token vectors: one piece per word, a formula of word number and position."""
 
@@ -67,19 +70,9 @@ class FormulaEncoder:
         return out
 
 
-def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
-    return float(metric.reduce(metric.measure([request(hyp, *refs)], run))[0, 0])
-
-
 @pytest.fixture(scope="module")
-def gold(oracle: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((oracle / "disco" / "disco.json").read_text("utf-8"))
-    return found
-
-
-@pytest.fixture(scope="module")
-def gold_run(gold: dict[str, Any]) -> Any:
-    return engine(analyser=WordListTagger(gold["nouns"]), vectors=static_vectors(gold["static_vectors"]))
+def gold_run() -> Any:
+    return engine(analyser=WordListTagger(GOLD["nouns"]), vectors=static_vectors(GOLD["static_vectors"]))
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +84,8 @@ def micro_run() -> Any:
 
 
 @pytest.mark.parametrize("doc", DOCS)
-def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, oracle: Path) -> None:
-    text = gold["documents"][doc]
+def test_every_golden_number(doc: str, gold_run: Any, oracle: Path) -> None:
+    text = GOLD["documents"][doc]
     hyp, ref, ref2, one = text["hyp"], text["ref"], text["ref2"], text["sentences_ref"][0]
     model = str(oracle / "neural" / "models" / "tiny-bert")
     focus, sent = DsFocus(model=model), DsSent(model=model)
@@ -114,15 +107,15 @@ def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, orac
 
 
 @pytest.mark.parametrize("doc", DOCS)
-def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracle: Path) -> None:
+def test_golden_tokens_and_focus_positions(doc: str, oracle: Path) -> None:
     from wholetext.metrics.discoscore.word_encoder import WordEncoder
     from wholetext.models.encoder import open_encoder
 
     encoder = WordEncoder(open_encoder(engine(), str(oracle / "neural" / "models" / "tiny-bert"), ""))
-    static = static_vectors(gold["static_vectors"])
-    text = gold["documents"][doc]
+    static = static_vectors(GOLD["static_vectors"])
+    text = GOLD["documents"][doc]
     for side in ("hyp", "ref"):
-        read = reading(text[side], gold["nouns"])
+        read = reading(text[side], GOLD["nouns"])
         pieces = list(map(encoder.pieces, read.words))
         if side == "hyp":
             assert [2, *(piece for word in pieces for piece in word)] == text["hyp_token_ids"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.metrics.neural_texts import CPU, TEXTS, TINY, oracle, scored_lines
 from tests.scored import scored
 from wholetext.errors import MetricError
 from wholetext.io import Loaded
@@ -17,48 +16,25 @@ from wholetext.models.device import Precision
 from wholetext.models.loading import Checkpoint
 from wholetext.models.regressor import Prompt, Regressor, narrowed
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.evaluate import score
 from wholetext.types import Corpus, Document, Excerpt, Output
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+PUBLISHED = oracle("metricx/metricx.json")
+MODEL = str(TINY / "tiny-mt5")
 TOLERANCE = 1e-4  # as the oracle states it
-CPU = Options(cache=False, device="cpu")
-
-
-@pytest.fixture(scope="module")
-def published(oracle: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((oracle / "neural/metricx/metricx.json").read_text("utf-8"))
-    return found
-
-
-@pytest.fixture(scope="module")
-def model(oracle: Path) -> str:
-    return str(oracle / "neural/models/tiny-mt5")
-
-
-@pytest.fixture(scope="module")
-def texts(oracle: Path) -> dict[str, Any]:
-    found = json.loads((oracle / "neural/inputs.json").read_text("utf-8"))
-    return {**found["lps"], "long": found["long"]}
-
-
-def corpus(texts: dict[str, Any]) -> tuple[Corpus, Output]:
-    """All segments as one document: sentence scores do not depend on documents."""
-    doc = Document("d", tuple(texts["src"]), {"ref": tuple(texts["ref"])})
-    return Corpus("oracle", ("en", "de"), (doc,)), Output("system", {"d": tuple(texts["hyp"])})
 
 
 @pytest.mark.parametrize("langs", ["en-de", "zh-en"])
-def test_every_version_and_mode(langs: str, published: Any, texts: Any, model: str) -> None:
-    made, output = corpus(texts[langs])
-    for name, wanted in published["expected"][langs].items():
+def test_every_version_and_mode(langs: str) -> None:
+    for name, wanted in PUBLISHED["expected"][langs].items():
         version, mode, limit = name[7:9], name.split("_")[1], wanted["max_input_length"]
         spec = f"metricx(version={version},mode={mode},limit={limit}"
-        found = scored(made, [output], f"{spec})@{model}", CPU)["system"]
+        found = scored_lines(TEXTS[langs], f"{spec})@{MODEL}", langs)
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
-        raw = scored(made, [output], f"{spec},clamp=false)@{model}", CPU)["system"]
+        raw = scored_lines(TEXTS[langs], f"{spec},clamp=false)@{MODEL}", langs)
         np.testing.assert_allclose(raw.at("row"), wanted["unclamped"], atol=TOLERANCE, rtol=0)
         assert found.lost is not None and (found.lost[:, 1] > 0).all() == (limit == 64)
 
@@ -67,30 +43,28 @@ def test_every_version_and_mode(langs: str, published: Any, texts: Any, model: s
     "metricx23_ref", "metricx23_qe",
     pytest.param("metricx24_qe", marks=pytest.mark.slow), pytest.param("metricx24_ref", marks=pytest.mark.slow),
 ])  # fmt: skip
-def test_long_prompts_are_cut_as_published(name: str, published: Any, texts: Any, model: str) -> None:
-    wanted = published["expected"]["long"][name]
-    made, output = corpus(texts["long"])
+def test_long_prompts_are_cut_as_published(name: str) -> None:
+    wanted = PUBLISHED["expected"]["long"][name]
     version, mode = name[7:9], name.split("_")[1]
-    found = scored(made, [output], f"metricx(version={version},mode={mode})@{model}", CPU)["system"]
+    found = scored_lines(TEXTS["long"], f"metricx(version={version},mode={mode})@{MODEL}")
     np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
     assert found.lost is not None
     assert (found.lost[:, 1] > 0).tolist() == [n == wanted["max_input_length"] - 1 for n in wanted["n_tokens"]]
 
 
-def test_ids_are_the_published_ones(published: Any, model: str) -> None:
-    backend = Regressor(Checkpoint(model, "", Precision("cpu")), "auto", 1536)
-    wanted = published["expected"]["zh-en"]["metricx24_ref"]
+def test_ids_are_the_published_ones() -> None:
+    backend = Regressor(Checkpoint(MODEL, "", Precision("cpu")), "auto", 1536)
+    wanted = PUBLISHED["expected"]["zh-en"]["metricx24_ref"]
     assert list(backend.read(Prompt((wanted["input0"],)))[0]) == wanted["input_ids0"]
-    assert backend.index == published["logit_index"]
+    assert backend.index == PUBLISHED["logit_index"]
 
 
-def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: Any) -> None:
+def test_full_vocabulary_with_tied_weights(golden: Path) -> None:
     """Single precision is coarse here: the oracle's own numbers lie up to 1.2e-4 from those of double precision,
     and other kernels differ as much: by 1e-5 of the range 0–25 at most."""
     spec = f"metricx(tokenizer=tiny-mt5)@{golden / 'models/tiny-mt5-fullvocab'}"
-    for langs, wanted in published["expected_fullvocab_metricx24_ref"].items():
-        made, output = corpus(texts[langs])
-        found = score(Loaded(made, [output]), spec, options=CPU)[spec]["system"]
+    for langs, wanted in PUBLISHED["expected_fullvocab_metricx24_ref"].items():
+        found = scored_lines(TEXTS[langs], spec, langs)
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=1e-5 * 25, rtol=0)
 
 
@@ -108,14 +82,14 @@ def test_settings_by_name_of_the_model() -> None:
     assert scorer("metricx-qe").spec == "metricx(mode=qe)"
 
 
-def test_context_gives_way_before_the_scored_text(model: str) -> None:
+def test_context_gives_way_before_the_scored_text() -> None:
     parts = tuple(f"This is sentence number {i} ." for i in range(5))
     made = Corpus("c", ("en", "de"), (Document("d", parts, {"ref": parts}),))
     output = Output("s", {"d": parts})
-    found = scored(made, [output], f"context(prev=4):metricx(limit=128)@{model}", CPU)["s"]
+    found = scored(made, [output], f"context(prev=4):metricx(limit=128)@{MODEL}", CPU)["s"]
     assert found.lost is not None
     assert (found.lost[:, 0] > 0).tolist() == [False, False, True, True, True] and not found.lost[:, 1].any()
-    plain = scored(made, [output], f"context(prev=1):metricx(limit=128)@{model}", CPU)["s"]
+    plain = scored(made, [output], f"context(prev=1):metricx(limit=128)@{MODEL}", CPU)["s"]
     np.testing.assert_allclose(found.at("row")[2:], plain.at("row")[2:], atol=25e-6)  # only the nearest was left
 
 
@@ -125,7 +99,7 @@ def test_nearest_context_is_kept() -> None:
     assert narrowed(Excerpt(("a", "b", "X"), (2, 3)), 1) == "b X"
 
 
-def test_a_missing_source_is_said(model: str) -> None:
+def test_a_missing_source_is_said() -> None:
     made = Corpus("c", ("", ""), (Document("d", None, {"ref": ("a",)}),))
     with pytest.raises(MetricError, match="needs the source"):
-        score(Loaded(made, [Output("s", {"d": ("a",)})]), f"metricx@{model}", options=CPU)
+        score(Loaded(made, [Output("s", {"d": ("a",)})]), f"metricx@{MODEL}", options=CPU)

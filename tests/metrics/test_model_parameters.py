@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,22 +16,19 @@ from wholetext.errors import MetricError, ModelError
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tests.metrics.neural_texts import with_tokenizers
+from tests.metrics.neural_texts import TINY
 from wholetext import score
 from wholetext.models.hub import locate as hub
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_tokenizers(tmp_path_factory.mktemp("models"))
-
-
-def scored(spec: str, langs: str = "de-en", device: str = "cpu", **options: Any) -> Scores:
+def scored(
+    spec: str, langs: str = "de-en", device: str = "cpu", cache: Path | bool = True, **options: Any
+) -> Scores:
     texts: dict[str, Any] = {"srcs": ["Ein Text.", "Noch einer."], "refs": ["A text.", "Another."], **options}
     hyps = ["A first text.", "Another one."]
-    return score(hyps, spec, langs=langs, options=Options(device=device), **texts)[spec]["hyp"]
+    return score(hyps, spec, langs=langs, options=Options(device=device, cache=cache), **texts)[spec]["hyp"]
 
 
 LIMITED = {"bertscore": "tiny-bert", "mover": "tiny-bert", "sbert": "tiny-bert", "comet": "comet-reg-mix",
@@ -39,9 +37,9 @@ LIMITED = {"bertscore": "tiny-bert", "mover": "tiny-bert", "sbert": "tiny-bert",
 
 @pytest.mark.parametrize(("metric", "limit"), [(metric, limit) for metric in LIMITED for limit in (0, 1, 5000)
                                                 if (metric, limit) != ("metricx", 5000)])  # its positions are relative
-def test_limits_without_room_for_text_or_beyond_the_positions(metric: str, limit: int, models: Path) -> None:
+def test_limits_without_room_for_text_or_beyond_the_positions(metric: str, limit: int, tiny: Path) -> None:
     with pytest.raises(MetricError, match=f"limit={limit} leaves no room for text, or is more"):
-        scored(f"{metric}(limit={limit})@{models / LIMITED[metric]}")
+        scored(f"{metric}(limit={limit})@{tiny / LIMITED[metric]}")
 
 
 @pytest.mark.parametrize("metric", ["bertscore", "mover", "sbert"])
@@ -54,21 +52,15 @@ def test_an_english_model_on_another_language(metric: str) -> None:
     assert not any("trained on English" in note for note in scored(f"{metric}@minilm").notes)
 
 
-def test_no_references_at_all(models: Path) -> None:
-    found = score(
-        ["A text."],
-        f"comet@{models / 'comet-qe-mix'}",
-        srcs=["Ein Text."],
-        langs="de-en",
-        options=Options(device="cpu"),
-    )[f"comet@{models / 'comet-qe-mix'}"]["hyp"]
+def test_no_references_at_all(tiny: Path) -> None:
+    found = scored(f"comet@{tiny / 'comet-qe-mix'}", refs=None)
     assert found.signature["refs"] == "none"
 
 
-def test_error_spans_of_every_reference(models: Path) -> None:
+def test_error_spans_of_every_reference(tiny: Path) -> None:
     refs = {"a": ["A text.", "Another."], "b": ["Something else entirely, and longer.", "Not that one."]}
-    found = scored(f"comet@{models / 'xcomet'}", refs=refs)
-    each = [scored(f"comet@{models / 'xcomet'}", refs=[refs[name]]) for name in "ab"]
+    found = scored(f"comet@{tiny / 'xcomet'}", refs=refs)
+    each = [scored(f"comet@{tiny / 'xcomet'}", refs=[refs[name]]) for name in "ab"]
     for row in range(2):
         detail = dict(found.details[row] or {})
         several = detail.pop("by_reference")
@@ -85,18 +77,18 @@ def test_a_wrong_limit_names_the_model_as_it_was_asked_for() -> None:
         wt.score(["a"], "bertscore(limit=0)@minilm", refs=["b"], options=wt.Options(cache=False))
 
 
-def test_an_absent_encoder_names_the_checkpoint(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_absent_encoder_names_the_checkpoint(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    shutil.copytree(models / "comet-reg-mix", tmp_path / "my-comet")
+    shutil.copytree(tiny / "comet-reg-mix", tmp_path / "my-comet")
     with pytest.raises(ModelError, match=r"my-comet: its encoder 'tiny-xlmr' was not found") as caught:
         scored(f"comet@{tmp_path / 'my-comet'}")
     assert "next to" in caught.value.next
 
 
-def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_absent_device_is_refused_from_the_cache_too(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    spec = f"bertscore(layer=1)@{models / 'tiny-bert'}"
+    spec = f"bertscore(layer=1)@{tiny / 'tiny-bert'}"
     assert scored(spec).score
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ModelError, match=r"device cuda\S* is not available"):
@@ -107,12 +99,51 @@ def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatc
     ("prism(limit=12)@tiny-mbart50", ["ref (read)", "hyp (scored)", "hyp (read)", "ref (scored)"]),
     ("metricx(limit=12)@tiny-mt5", ["prompt with ref"]),
 ])  # fmt: skip
-def test_a_plan_shows_what_is_left_of_the_text(spec: str, sides: list[str], models: Path) -> None:
+def test_a_plan_shows_what_is_left_of_the_text(spec: str, sides: list[str], tiny: Path) -> None:
     text = " ".join(f"word{i}" for i in range(40))
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", (text,), {"ref": (text,)}),))
-    planned = wt.plan(corpus, [wt.Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{models}/"), show=1)
+    planned = wt.plan(corpus, [wt.Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{tiny}/"), show=1)
     shown = planned.shown[0].sides
     assert [side for side, _ in shown] == sides and planned.lost_focus == 1
     for _, tokens in shown:
         assert 0 < len(tokens.replace("«", "").replace("»", "").split()) <= 12
         assert "end" not in tokens and "«" in tokens
+
+
+# ---------------------------------------------------------------- models are named by content, wherever they lie
+
+
+SPECS = {"bertscore(layer=2)@M": "tiny-bert", "mover@M": "tiny-bert", "sbert@M": "tiny-bert", "prism@M": "tiny-mbart50",
+         "metricx@M": "tiny-mt5", "comet@M": "comet-reg-mix"}  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_signature_holds_content_and_no_path(spec: str, tmp_path: Path) -> None:
+    told = []
+    for place in ("one", "two/deep"):
+        folder = tmp_path / place / f"model-{place[:3]}"
+        shutil.copytree(TINY / SPECS[spec], folder)
+        if SPECS[spec] == "comet-reg-mix":
+            shutil.copytree(TINY / "tiny-xlmr", folder.parent / "tiny-xlmr")
+        found = scored(spec.replace("@M", f"@{folder}"), cache=False)
+        assert str(tmp_path) not in str(found.signature) and found.signature["model"].startswith("folder#")
+        told.append(str(found.signature))
+    assert told[0] == told[1]
+
+
+def test_another_tokenizer_is_another_metric(tmp_path: Path) -> None:
+    """Its folder is in signature and cache key: what one tokenizer gave is not the answer for the next."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    words = tmp_path / "words"
+    shutil.copytree(TINY / "tiny-mt5", words)
+    spec = f"metricx(tokenizer={words})@{TINY / 'tiny-mt5'}"
+    cache = tmp_path / "cache.sqlite"
+    first = scored(spec, cache=cache)
+    assert first.signature["tokenizer"].startswith("folder#") and str(tmp_path) not in str(first.signature)
+    other = io.BytesIO()  # the same folder, now with another vocabulary
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["a text, another text, one here"] * 9),
+                                             model_writer=other, vocab_size=40, hard_vocab_limit=False, minloglevel=2)
+    (words / "spiece.model").write_bytes(other.getvalue())
+    again = scored(spec, cache=cache)
+    assert again.signature["tokenizer"] != first.signature["tokenizer"]
+    assert again.score == scored(spec, cache=False).score != first.score

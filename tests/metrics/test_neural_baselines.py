@@ -186,20 +186,6 @@ def test_an_architecture_that_is_not_computed_is_refused(tmp_path: Path) -> None
         read_fairseq(folder)
 
 
-class Harmful:
-    def __reduce__(self) -> Any:
-        return os.system, ("echo harmful",)
-
-
-def test_nothing_in_a_checkpoint_is_executed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    for zipped in (True, False):
-        folder = shutil.copytree(MODELS / "m39-before", tmp_path / str(zipped))
-        torch.save({"args": Harmful(), "model": {}}, folder / "checkpoint.pt", _use_new_zipfile_serialization=zipped)
-        with pytest.raises(ModelError, match="executed"):
-            read_fairseq(folder)
-    assert "harmful" not in capfd.readouterr().out
-
-
 @pytest.mark.parametrize("name", ["bleurt-words", "bleurt-pieces", "m39-before", "m39-after", "tiny-distilbert"])
 def test_models_are_verified(name: str) -> None:
     assert all(finding.good for finding in verify(MODELS / name)), verify(MODELS / name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
+from tests.metrics.neural_texts import CPU, ORACLE, TEXTS, cut, one, oracle
 from wholetext.errors import MetricError, ModelError, TextTooLong
 from wholetext.io import Loaded
 from wholetext.metrics.bertscore import BertScore, Mover
@@ -23,20 +23,11 @@ from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
-from wholetext.types import Corpus, Document, Excerpt, FloatArray, Metric, Output, Request
+from wholetext.types import Corpus, Document, FloatArray, Metric, Output, Request
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 BERT = str(ORACLE / "models" / "tiny-bert")
-TEXTS = texts()
-NO_CACHE = Options(cache=False, device="cpu")
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_tokenizers(tmp_path_factory.mktemp("models"))
-
-
 def small(many: int = 6) -> tuple[Corpus, list[Output]]:
     """Two documents of real text and two systems."""
     src, hyp, ref = (tuple(TEXTS["en-de"][side]) for side in ("src", "hyp", "ref"))
@@ -55,16 +46,16 @@ def rows(results: Any) -> FloatArray:
 
 
 @pytest.mark.parametrize("metric", ["bertscore(layer=2)@BERT", "sbert@BERT", "mover(layer=2)@BERT",
-                                    "comet@TINY/comet-kiwi-bert",
+                                    "comet@TINY/comet-kiwi-bert", "prism@TINY/tiny-mbart50",
                                     pytest.param("comet@TINY/comet-reg-mix", marks=pytest.mark.long)])
 def test_no_context_and_windows_of_one_are_the_sentence_exactly(metric: str, tiny: Path) -> None:
     corpus, outputs = small()
     metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
-    sentence = rows(score(Loaded(corpus, outputs), [metric], options=NO_CACHE))
+    sentence = rows(score(Loaded(corpus, outputs), [metric], options=CPU))
     for view in ("context(prev=0)", "slide(size=1,step=1)", "paragraph(size=1)"):
-        assert np.array_equal(rows(score(Loaded(corpus, outputs), [f"{view}:{metric}"], options=NO_CACHE)), sentence)
+        assert np.array_equal(rows(score(Loaded(corpus, outputs), [f"{view}:{metric}"], options=CPU)), sentence)
     assert not np.array_equal(
-        rows(score(Loaded(corpus, outputs), [f"context(prev=1):{metric}"], options=NO_CACHE)), sentence
+        rows(score(Loaded(corpus, outputs), [f"context(prev=1):{metric}"], options=CPU)), sentence
     )
 
 
@@ -152,7 +143,7 @@ VIEWS = ("sentence", "context(prev=2)", "slide(size=6,step=6)", "paragraph(size=
 def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
     corpus, outputs = long_document(60)
     specs = [f"{view}:{metric.replace('@', f'@{tiny}/')}" for view in VIEWS]
-    for view, by_system in zip(VIEWS, score(Loaded(corpus, outputs), specs, options=NO_CACHE).scores.values()):
+    for view, by_system in zip(VIEWS, score(Loaded(corpus, outputs), specs, options=CPU).scores.values()):
         scores = by_system["one"]
         assert np.isfinite(scores.at("row")).all() and scores.lost is not None
         cut_rows = np.flatnonzero(scores.lost[:, 1]).tolist()
@@ -186,7 +177,6 @@ def test_plan_shows_the_tokens_with_the_scored_ones_marked(tiny: Path) -> None:
 
 def test_several_references_are_averaged_by_comet(tiny: Path) -> None:
     lines = TEXTS["en-de"]
-    one = lambda text: Excerpt((text,), (0, 1))  # noqa: E731
     for name in ("comet-reg-mix", "xcomet"):
         metric = Comet(str(tiny / name)).resolve(("en", "de"))
         refs = (one(lines["ref"][0]), one(lines["hyp"][1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import pytest
 
 import wholetext as wt
 from wholetext.errors import MetricError
-from wholetext.metrics import meteor
-from wholetext.metrics.words import words_of
+from wholetext.metrics import meteor, word_vectors
+from wholetext.metrics.word_vectors import GreedyMatching
 from wholetext.scoring.evaluate import Options, score
+from wholetext.text.mteval import tokenize_13a
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracle" / "meteor_cider.json").read_text("utf-8"))
 DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
@@ -141,7 +143,7 @@ def greedy(one: list[list[float]], two: list[list[float]]) -> float:
 def test_static_vectors_equal_their_definitions_on_112_segments(metric: str, define: Any, tmp_path: Path) -> None:
     corpus, outputs, _ = wt.read(DEMO)
     texts = [
-        (words_of(hyp.lower()), words_of(ref.lower()))
+        tuple(map(str.split, tokenize_13a([hyp.lower(), ref.lower()])))
         for doc in corpus.docs
         for hyp, ref in zip(outputs[0].docs[doc.id], doc.refs["human"])
     ]
@@ -169,3 +171,16 @@ def test_document_frequencies_count_segments_not_references() -> None:
     results = score(["a cat sat", "the dog ran"], "cider", refs=refs, langs=("de", "en"), options=Options(cache=False))
     assert results["cider"]["hyp"].at("row")[0] == pytest.approx(results["cider"]["hyp"].at("row")[1])
     assert results["cider"]["hyp"].score > 5
+
+
+def test_greedy_matching_holds_no_table_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    hyp, ref = rng.normal(size=(3000, 4)), rng.normal(size=(2500, 4))
+    tracemalloc.start()
+    try:
+        parts = GreedyMatching().compare(hyp, ref)
+        assert tracemalloc.get_traced_memory()[1] < 45_000_000  # all pairs: 60 MB
+    finally:
+        tracemalloc.stop()
+    monkeypatch.setattr(word_vectors, "_WORDS", 10_000)
+    assert GreedyMatching().compare(hyp, ref) == pytest.approx(parts, abs=1e-12)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from wholetext import score
-from wholetext.errors import WholetextError
+from wholetext.errors import ModelError, WholetextError
 from wholetext.metrics.verify import verify
 from wholetext.models.hub.locate import content_hash
 from wholetext.scoring.evaluate import Options
@@ -85,10 +87,31 @@ def test_damaged_folders_are_scored_or_refused(tmp_path: Path, share: float, mon
     assert all(outcomes.values()), outcomes
 
 
-def refused(spec: str) -> bool:
+def refused(spec: str, error: type[WholetextError] = WholetextError) -> bool:
     try:
         score(["A text.", "Two of them."], spec, srcs=["Ein Text.", "Zwei."], refs=["The text.", "Two."], langs="de-en",
               options=Options(device="cpu", cache=False))  # fmt: skip
-    except WholetextError:
+    except error:
         return True
     return False
+
+
+# ---------------------------------------------------------------- sizes of no model, before they are allocated
+
+SIZES = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size", "vocab_size")
+NAMES = ("model_type", "hidden_act", "dtype")
+
+
+@pytest.mark.parametrize(("key", "value"), [
+    *((key, value) for key in SIZES for value in (0, -1, 10**9, 10**400, True, 32.0, "x", [])),
+    *((key, value) for key in NAMES for value in ([], {}, 5)),
+    ("layer_norm_eps", 10**400), ("num_attention_heads", 7), ("num_hidden_layers", 999), ("pad_token_id", []),
+    ("max_position_embeddings", 10**9),
+], ids=lambda value: str(value)[:20])  # fmt: skip
+def test_a_hostile_configuration_is_one_error(tmp_path: Path, key: str, value: Any) -> None:
+    folder = Path(shutil.copytree(MODELS / "tiny-bert", tmp_path / "model"))
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, key: value}), "utf-8")
+    begin = time.monotonic()
+    assert refused(f"bertscore@{folder}", ModelError)
+    assert time.monotonic() - begin < 30

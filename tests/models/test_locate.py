@@ -41,7 +41,7 @@ def test_a_pinned_folder_must_match(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "~/nowhere", "~nouser/x", "a" * 5000, "x\0y",
-                                  "../x", "m/typo/deep"])
+                                  "../nowhere", "m/typo/deep"])
 def test_a_path_is_never_asked_of_the_hub(name: str) -> None:
     with pytest.raises(ModelError, match="no such model folder"):
         hub.locate(name)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.models.test_hostile_fairseq import Call
 from wholetext.errors import ModelError
 from wholetext.models.device import Precision
 from wholetext.models.loading import Checkpoint
@@ -234,17 +235,7 @@ def test_a_bad_checkpoint_is_refused(how: str, tmp_path: Path, oracle: Path) -> 
         file.write_bytes(file.read_bytes()[:5000])
     else:
         file.unlink()
-        (tmp_path / "m/pytorch_model.bin").write_bytes(pickle.dumps(Trap(trap), protocol=2))
+        (tmp_path / "m/pytorch_model.bin").write_bytes(pickle.dumps(Call(Path.touch, (trap,)), protocol=2))
     with pytest.raises(ModelError, match="cannot be loaded"):
         Checkpoint(str(tmp_path / "m"), "", Precision("cpu")).weights.parameters()
     assert not trap.exists()
-
-
-class Trap:
-    """A pickle that creates a file when it is loaded by anything that runs pickled code."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[Path]]:
-        return Path.touch, (self.path,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pickle
 import sys
 import types
 import zipfile
@@ -15,6 +16,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from tests.models.test_hostile_fairseq import Call  # noqa: E402
 from wholetext.errors import ModelError  # noqa: E402
 from wholetext.metrics.comet.model import read_checkpoint  # noqa: E402
 from wholetext.models.hub.torch_file import count_tensors, read_torch_file  # noqa: E402
@@ -84,25 +86,22 @@ def test_names_are_refused_before_they_are_looked_up(name: str, tmp_path: Path) 
     assert "this" not in sys.modules
 
 
-class Trap:
-    """Creates a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return open, (str(self.path), "w")
-
-
 @FORMATS
 @pytest.mark.parametrize("place", ["state_dict", "hyper_parameters"])
 def test_nothing_is_executed(archive: bool, place: str, tmp_path: Path) -> None:
     content = {"state_dict": dict(WEIGHTS), "hyper_parameters": {}}
-    content[place][KEY] = Trap(tmp_path / "owned")
+    content[place][KEY] = Call(open, (str(tmp_path / "owned"), "w"))
     path = save(tmp_path / "x.ckpt", content, archive)
     with pytest.raises(ModelError, match="nothing in it was executed") as caught:
         read_checkpoint(path)
     assert not (tmp_path / "owned").exists() and "weights_only" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04", b"not a checkpoint", pickle.dumps({"state_dict": {}})])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.ckpt").write_bytes(content)
+    with pytest.raises(ModelError, match=r"x\.ckpt"):
+        read_checkpoint(tmp_path / "x.ckpt")
 
 
 @FORMATS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wholetext.errors import TextTooLong
-from wholetext.metrics.discoscore.word_encoder import Passage, WordEncoder, _stitch, _Window
+from wholetext.metrics.discoscore.word_encoder import Passage, WordEncoder, _stitch
 from wholetext.models.encoder import open_encoder
 from wholetext.scoring.engine import Engine
 
@@ -91,6 +91,6 @@ def test_rules_for_long_texts(model: str) -> None:
 
 def test_each_token_comes_from_its_best_window() -> None:
     """Windows of 4 pieces, half of them shared: the token nearer to an inner edge loses."""
-    windows = [(_Window(start, (0,) * 4), np.full((5, 1), float(at), dtype=np.float32))
+    windows = [((start, (0,) * 4), np.full((5, 1), float(at), dtype=np.float32))
                for at, start in enumerate((0, 2, 4))]
     assert _stitch(windows)[:, 0].tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2]

@@ -7,11 +7,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,6 @@ from wholetext.models.tokenizer import TokenizedText, read_config
 from wholetext.text import code_of
 from wholetext.text.overlap import blocks
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 ENGLISH, OTHERS = "FacebookAI/roberta-large", "google-bert/bert-base-multilingual-cased"
 BY_LANGUAGE: Mapping[str, str] = {
@@ -61,67 +57,66 @@ class Idf:
     """In how many reference segments each token id occurs."""
 
     segments: int
-    counts: tuple[tuple[int, int], ...]  # (id, number of segments that have it), sorted
-
-    @cached_property
-    def by_id(self) -> dict[int, int]:
-        return dict(self.counts)
+    counts: Mapping[int, int]  # id → number of segments that have it, sorted
 
 
 def token_weights(idf: Idf | None, ids: NDArray[np.int64]) -> FloatArray:
     """(tokens,) weights: uniform, or idf over reference segments, log((N + 1) / (df + 1))."""
     if idf is None:
         return np.ones(len(ids))
-    return np.log((idf.segments + 1) / np.array([idf.by_id.get(int(i), 0) + 1 for i in ids]))
+    return np.log((idf.segments + 1) / np.array([idf.counts.get(int(i), 0) + 1 for i in ids]))
 
 
 @dataclass(frozen=True)
 class TokenMetric(EncoderMetric):
     """A metric that compares the token vectors of a hypothesis with those of each reference."""
 
+    lowest: ClassVar[int] = 0  # the first layer that can be read; 0 are the embeddings
+
     layer: int | None = None  # from the published table, else three quarters of the way up
     idf: bool = False
     truncation: Literal["context", "reference"] = "context"
-    limit: int | None = None  # tokens per sequence; what the model takes unless given
+    limit: int | None = None  # tokens per sequence; by default the model's maximum
 
     @property
     def surveys(self) -> bool:  # type: ignore[override]
         """Only idf needs to see all references first."""
         return self.idf
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> TokenMetric:
         others = BY_LANGUAGE.get(code_of(langs[1]), OTHERS)
         model = self.model or model_for(langs[1], self.name, ENGLISH, others)
         located = locate(self.name, model, self.revision)
-        depth = int(read_config(located.path).get("num_hidden_layers") or 12)
-        layer = (
-            LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth))
-            if self.layer is None
-            else self.layer
-        )
-        if not 0 <= layer <= depth:
-            raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
+        config = read_config(located.path)
+        depth = int(config.get("num_hidden_layers") or config.get("n_layers") or 12)
+        layer = self.default_layer(model, depth) if self.layer is None else self.layer
+        if not self.lowest <= layer <= depth:
+            raise ModelError(
+                f"it has {depth} layers, so there is no layer {layer}",
+                where=model,
+                next="leave layer out to read the one that is usual for it",
+            )
         return replace(self, model=model, revision=located.revision, layer=layer)
+
+    def default_layer(self, model: str, depth: int) -> int:
+        """Return the layer that is read unless another is named."""
+        return LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth))
 
     def survey(self, references: Iterable[tuple[Excerpt, ...]], run: Runtime) -> Idf:
         tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
-        markers = tokenizer.markers
-        counts: Counter[int] = Counter()
-        segments = 0
-        for view in chain.from_iterable(references):
-            segments += 1
-            counts.update(
-                {*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)}
-            )
-        return Idf(segments, tuple(sorted(counts.items())))
+        special = {*tokenizer.markers.opening, *tokenizer.markers.closing}
+        texts = [view.text for view in chain.from_iterable(references)]
+        each = (special.union(tokenizer.ids(text, strip=True)) for text in texts)
+        return Idf(len(texts), dict(sorted(Counter(chain.from_iterable(each)).items())))
 
-    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
+    def backend(
+        self, run: Runtime, everything: bool = False, kind: type[TokenVectors] = TokenVectors
+    ) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
         encoder = open_encoder(run, self.model, self.revision, self.layer)
         limit = encoder.tokenizer.limited(self.limit, self.model)
-        return TokenVectors(
-            encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything
-        )
+        reading = TokenizedText(limit, self.truncation, strip=True)
+        return kind(encoder, self.layer or 0, reading, everything)
 
     def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
         return [
@@ -158,16 +153,16 @@ class BertScore(TokenMetric):
     outputs = ("f1", "precision", "recall")
 
     align_scope: Literal["sentence", "sequence"] = "sequence"
-    match_special_tokens: bool | None = None  # as align_scope has it unless given
+    match_special_tokens: bool | None = None  # by default with align_scope=sequence
     baseline: str = ""  # a table LAYER,P,R,F: scores are rescaled to (x − b) / (1 − b)
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> TokenMetric:
         special = (
             self.align_scope == "sequence"
             if self.match_special_tokens is None
             else self.match_special_tokens
         )
-        return replace(super().resolve(langs), match_special_tokens=special)
+        return TokenMetric.resolve(replace(self, match_special_tokens=special), langs)
 
     def facts(self) -> Mapping[str, str]:
         if not self.baseline:
@@ -180,10 +175,9 @@ class BertScore(TokenMetric):
         small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"
         return (*super().notes(langs), *((small,) if self.model == "minilm" else ()))
 
-    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
-        return super().backend(
-            run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens)
-        )
+    def backend(self, run: Runtime, everything: bool = False, **how: Any) -> TokenVectors:
+        around = self.align_scope == "sequence" or bool(self.match_special_tokens)
+        return super().backend(run, everything or around, **how)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         idf = run.survey if self.idf else None
@@ -257,36 +251,39 @@ class Mover(TokenMetric):
         idf = run.survey if self.idf else None
         return mean_stats(
             [
-                max(_pair(hyp, ref, idf) for hyp, ref in pairs)
+                max(self._pair(hyp, ref, idf) for hyp, ref in pairs)
                 for pairs in self.compared(requests, run)
             ]
         )
 
+    def _pair(self, hyp: Tokens, ref: Tokens, idf: Idf | None) -> float:
+        if not hyp.scored.any() or not ref.scored.any():
+            return 0.0
+        weights = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
+        return transported(hyp.vectors, ref.vectors, weights)
 
-def _pair(hyp: Tokens, ref: Tokens, idf: Idf | None) -> float:
+
+def transported(
+    hyp: NDArray[Any],
+    ref: NDArray[Any],
+    weights: tuple[FloatArray, FloatArray],
+    distance: Literal["euclidean", "sqeuclidean"] = "euclidean",
+) -> float:
+    """1 − earth mover's distance of the rows of two texts; NaN where one of them weighs nothing."""
     from scipy.spatial.distance import cdist
 
-    if not hyp.scored.any() or not ref.scored.any():
-        return 0.0
+    if not all(mass.sum() > 0 for mass in weights):
+        return math.nan
     # from differences: from products, rounding would be magnified where tokens are alike
-    cost: FloatArray = cdist(hyp.vectors, ref.vectors)  # (hyp tokens, ref tokens)
-    mass, ref_mass = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
-    if mass.sum() <= 0 or ref_mass.sum() <= 0:
-        return float("nan")
-    return 1.0 - earth_movers_distance(cost, mass, ref_mass)
+    return 1.0 - earth_movers_distance(cdist(hyp, ref, distance), *weights)
 
 
-def earth_movers_distance(
-    cost: FloatArray, mass: FloatArray | None = None, ref_mass: FloatArray | None = None
-) -> float:
-    """Least cost of moving ``mass`` (n,) to ``ref_mass`` (m,); uniform by default.
+def earth_movers_distance(cost: FloatArray, *weights: FloatArray) -> float:
+    """Least cost of moving ``weights`` (n,) to (m,) others; uniform by default.
 
     By POT (Flamary et al. 2021).
     """
     emd2 = optional("ot", "transport", "POT").emd2
-    shares = [
-        np.full(size, 1 / size) if weights is None else weights / weights.sum()
-        for size, weights in zip(cost.shape, (mass, ref_mass))
-    ]
+    shares = [mass / mass.sum() for mass in weights or map(np.ones, cost.shape)]
     costs = np.ascontiguousarray(cost, dtype=np.float64)
     return float(emd2(*shares, costs, numItermax=10_000_000))

@@ -16,7 +16,7 @@ from wholetext.models.encoder import Encoder, EncoderBackend, refuse_context
 from wholetext.models.hub.locate import guarded, locate
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.layout import Ids, Layout, Markers
-from wholetext.models.loading import fill
+from wholetext.models.loading import fill, refuse_weights
 from wholetext.models.tokenizer import (
     FILES,
     UNREADABLE,
@@ -57,7 +57,6 @@ class Bleurt(ModelMetric):
     overlapping = True
 
     model: str = "lucadiliello/BLEURT-20"
-    revision: str = ""
     limit: int | None = None  # by the model's name (bleurt-base-128: 128), else 512
 
     def resolve(self, langs: tuple[str, str]) -> Bleurt:
@@ -99,10 +98,6 @@ class BleurtModel(EncoderBackend):
     def layout(self, x: Pair) -> Layout:
         return self.laid_out(x)
 
-    def shown(self, x: Pair) -> str:
-        layout = self.layout(x)
-        return layout.marked(self.tokenizer.tokens(layout.ids))
-
     def run(self, batch: Sequence[Pair]) -> list[float]:
         torch = torch_module()
         layouts = [self.layout(pair) for pair in batch]
@@ -134,7 +129,7 @@ class BleurtModel(EncoderBackend):
         return Layout(ids, len(head), len(head) + len(hyp), Fit(len(ids), special, lost_focus=over))
 
     def _build(self) -> Any:
-        """The encoder, an ELECTRA by its shape; sets the head, from the same file."""
+        """Build the encoder, which is an ELECTRA, and read the head from the same file."""
         folder = locate(*self.source).path
         tensors = read_weights(folder)
         width = self.config.get("embedding_size") or self.config["hidden_size"]
@@ -145,13 +140,7 @@ class BleurtModel(EncoderBackend):
             name: _PREFIX + name.replace("embeddings_project.", "encoder.embedding_projection.")
             for name in model.state_dict()
         }
-        missing = [name for name in (*names.values(), *_HEAD) if name not in tensors]
-        if missing:
-            raise ModelError(
-                f"the checkpoint has no weights for {missing[0]}",
-                where=str(folder),
-                next="give a BLEURT checkpoint in PyTorch, such as lucadiliello/BLEURT-20",
-            )
+        refuse_weights([], {*names.values(), *_HEAD} - tensors.keys(), folder)
         self._head = [tensors[name].float() for name in _HEAD]
         return fill(model, {name: tensors[key] for name, key in names.items()})
 

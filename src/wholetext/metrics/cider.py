@@ -11,7 +11,7 @@ from statistics import fmean
 import numpy as np
 
 from wholetext.errors import SpecError
-from wholetext.metrics.words import words_of
+from wholetext.text.mteval import tokenize_13a
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
 
 ORDERS = 4
@@ -69,7 +69,7 @@ class Cider(Metric):
         )
 
     def _ngrams(self, text: str) -> Ngrams:
-        words = words_of(text.lower() if self.lowercase else text)
+        words = tokenize_13a([text.lower() if self.lowercase else text])[0].split()
         return Counter(
             tuple(words[at : at + order])
             for order in range(1, ORDERS + 1)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wholetext.errors import MetricError, SpecError
-from wholetext.metrics.words import words_of
+from wholetext.text.mteval import tokenize_13a
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
 BEAM = 40  # partial alignments kept
@@ -75,12 +75,12 @@ class Meteor(Metric):
         return ()
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        return mean_stats(
-            [
-                max(self.pair(_words(request.hyp[0].text), _words(r.text)) for r in request.refs)
-                for request in requests
-            ]
-        )
+        rows = []
+        for request in requests:
+            texts = [view.text.lower() for view in (request.hyp[0], *request.refs)]
+            hyp, *refs = map(str.split, tokenize_13a(texts))
+            rows.append(max(self.pair(hyp, ref) for ref in refs))
+        return mean_stats(rows)
 
     def pair(self, hyp: Sequence[str], ref: Sequence[str]) -> float:
         """Score lower-case words of a hypothesis against those of a reference."""
@@ -198,27 +198,19 @@ def chunks(links: Sequence[Link]) -> int:
     return 1 + sum((a.hyp + 1, a.ref + 1) != (b.hyp, b.ref) for a, b in pairwise(links))
 
 
-def _words(text: str) -> list[str]:
-    return words_of(text.lower())
-
-
 @cache
 def _stem(word: str) -> str:
-    return str(_stemmer().stem(word.translate(_CURLY)))  # nltk takes curly apostrophes for straight
-
-
-@cache
-def _stemmer() -> Any:
     from nltk.stem.snowball import EnglishStemmer
 
-    return EnglishStemmer()
+    # nltk takes curly apostrophes for straight
+    return str(EnglishStemmer().stem(word.translate(_CURLY)))
 
 
 @cache
 def synsets(word: str) -> frozenset[int]:
     """Return the synsets of a word and of its base form, of any part of speech.
 
-    Synsets are known by their offset alone, as in METEOR 1.5: 282 pairs of them are taken for one.
+    Synsets are identified by their offset alone, as in METEOR 1.5: 282 pairs share theirs.
     """
     bases = _irregular().get(word) or {_base(word)}
     return _own_synsets(word).union(*map(_own_synsets, bases))

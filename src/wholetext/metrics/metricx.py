@@ -10,9 +10,9 @@ import numpy as np
 
 from wholetext.metrics.model_metric import ModelMetric, refuse_unread
 from wholetext.models.hub.locate import locate
-from wholetext.models.loading import TOKENIZER, open_checkpoint
+from wholetext.models.loading import open_checkpoint
 from wholetext.models.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
-from wholetext.models.tokenizer import check_limit
+from wholetext.models.tokenizer import FILES, check_limit
 from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
@@ -34,11 +34,10 @@ class MetricX(ModelMetric):
     overlapping = True
 
     model: str = "google/metricx-24-hybrid-large-v2p6"
-    revision: str = ""
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
     mode: Literal["auto", "ref", "qe"] = "auto"  # auto: by the model's name, else ref
     tokenizer: str = "auto"
-    limit: int | None = None  # ids per prompt; as published with the version unless given
+    limit: int | None = None  # ids per prompt; by default those published with the version
     multi_ref: Literal["mean", "best"] = "mean"
     clamp: bool = True
 
@@ -57,14 +56,14 @@ class MetricX(ModelMetric):
         return frozenset(sides | {"src"} if version == "24" else sides)
 
     def resolve(self, langs: tuple[str, str]) -> MetricX:
-        (version, mode), located = self._kind, locate(self.model, self.revision, patterns=TOKENIZER)
+        (version, mode), located = self._kind, locate(self.model, self.revision, patterns=FILES)
         limit = _LIMITS[version] if self.limit is None else self.limit
         check_limit(limit, 2, 0, self.model)
         refuse_unread(self, f"mode={mode}", ("multi_ref",) if mode == "qe" else ())
         return replace(self, revision=located.revision, version=version, mode=mode, limit=limit)
 
     def facts(self) -> Mapping[str, str]:
-        model = locate(self.model, self.revision, patterns=TOKENIZER)
+        model = locate(self.model, self.revision, patterns=FILES)
         # its content changes scores as the model's does
         used = locate_tokenizer(model, self.tokenizer)
         return {**super().facts(), **({} if used == model else {"tokenizer": used.id})}

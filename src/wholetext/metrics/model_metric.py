@@ -15,7 +15,7 @@ from wholetext.models.tokenizer import FILES
 from wholetext.text import code_of
 from wholetext.types import Fit, Metric, Request, Runtime
 
-# models that know English alone, by the last part of their name
+# models trained on English only, by the last part of their name
 ENGLISH_MODELS = frozenset(
     {
         "minilm",
@@ -60,10 +60,6 @@ class ModelMetric(Metric):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return english_only(self.model, langs[1])
 
-    def shown(self, backend: Any, x: Any) -> str:
-        """Render the tokens of an input, the scored ones marked."""
-        return str(backend.shown(x))
-
     def facts(self) -> Mapping[str, str]:
         several = {"several_refs": self.several_refs} if self.several_refs else {}
         return {**hub.identity(self.model, self.revision), **several}
@@ -84,7 +80,7 @@ class ModelMetric(Metric):
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         backend = self.backend(run)
-        return [(side, self.shown(backend, x)) for side, x in self.inputs(request)]
+        return [(side, backend.shown(x)) for side, x in self.inputs(request)]
 
 
 def _worst(fits: Iterable[Fit]) -> Fit:
@@ -96,10 +92,6 @@ class EncoderMetric(ModelMetric):
     """A metric that compares vectors of one encoder."""
 
     several_refs = "max"
-
-    def shown(self, backend: Any, x: Any) -> str:
-        tokenizer = backend.encoder.tokenizer
-        return str(tokenizer.marked(tokenizer.layout(x, backend.reading)))
 
     def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)

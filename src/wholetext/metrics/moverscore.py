@@ -5,21 +5,16 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError, ModelError
-from wholetext.metrics.bertscore import Idf, TokenMetric, earth_movers_distance, token_weights
-from wholetext.metrics.model_metric import locate, refuse_unread
+from wholetext.errors import MetricError
+from wholetext.metrics.bertscore import Idf, TokenMetric, token_weights, transported
+from wholetext.metrics.model_metric import refuse_unread
 from wholetext.models.embeddings import Tokens, TokenVectors, unit
-from wholetext.models.encoder import open_encoder
-from wholetext.models.tokenizer import TokenizedText, read_config
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 DISTILBERT = "distilbert/distilbert-base-uncased"
 _JOINED = 5  # layers that version 1 joins
@@ -44,6 +39,7 @@ class MoverScore(TokenMetric):
     name = "moverscore"
     summary = "optimal transport between word vectors, as published (MoverScore)"
     worst = 0.0  # what an empty hypothesis scores
+    lowest = 1
 
     version: Literal["2", "1"] = "2"
     ngram: int = 1  # words that are moved together; version 1
@@ -53,7 +49,7 @@ class MoverScore(TokenMetric):
         """Distances of unit vectors reach 2, squared ones 4."""
         return (-3.0, 1.0) if self.version == "1" else (-1.0, 1.0)
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> TokenMetric:
         if self.version == "1" and not self.model:
             raise MetricError(
                 "version=1 has no model on the hub: the authors publish BERT fine-tuned on MNLI as "
@@ -64,37 +60,29 @@ class MoverScore(TokenMetric):
         refuse_unread(self, f"version={self.version}", ("ngram",) if self.version == "2" else ())
         if self.ngram < 1:
             raise MetricError(f"ngram={self.ngram} moves nothing", next="leave ngram out, or 2")
-        model = self.model or DISTILBERT
-        located = locate(self.name, model, self.revision)
-        config = read_config(located.path)
-        depth = int(config.get("num_hidden_layers") or config.get("n_layers") or 12)
-        layer = depth if self.layer is None else self.layer
-        if not 1 <= layer <= depth:
-            raise ModelError(
-                f"it has {depth} layers, so there is no layer {layer}",
-                where=model,
-                next="leave layer out to read the last",
-            )
-        return replace(self, model=model, revision=located.revision, layer=layer)
+        return TokenMetric.resolve(replace(self, model=self.model or DISTILBERT), langs)
 
-    def backend(self, run: Runtime, everything: bool = True) -> TokenVectors:
-        encoder = open_encoder(run, self.model, self.revision, self.layer)
-        reading = TokenizedText(
-            encoder.tokenizer.limited(self.limit, self.model), self.truncation, strip=True
-        )
+    def default_layer(self, model: str, depth: int) -> int:
+        return depth
+
+    def backend(self, run: Runtime, everything: bool = True, **how: Any) -> TokenVectors:
         kind = JoinedLayers if self.version == "1" else TokenVectors
-        return kind(encoder, self.layer or 0, reading, everything)
+        return super().backend(run, everything, kind=kind)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         idf: Idf | None = run.survey if self.idf else None
-        pieces = open_encoder(run, self.model, self.revision, self.layer).tokenizer.tokens
-        rows = []
-        for pairs in self.compared(requests, run):
-            texts = [[self._grams(side, idf, pieces) for side in pair] for pair in pairs]
-            empty = [not all(side.scored.any() for side in pair) for pair in pairs]
-            scores = [0.0 if none else self._score(*pair) for none, pair in zip(empty, texts)]
-            rows.append(max(scores))
-        return mean_stats(rows)
+        distance: Any = "sqeuclidean" if self.version == "1" else "euclidean"
+        pieces = self.backend(run).encoder.tokenizer.tokens
+
+        def pair(hyp: Tokens, ref: Tokens) -> float:
+            if not hyp.scored.any() or not ref.scored.any():
+                return 0.0
+            vectors, weights = self._grams(hyp, idf, pieces)
+            others, masses = self._grams(ref, idf, pieces)
+            return transported(vectors, others, (weights, masses), distance)
+
+        compared = self.compared(requests, run)
+        return mean_stats([max(pair(hyp, ref) for hyp, ref in pairs) for pairs in compared])
 
     def _grams(self, tokens: Tokens, idf: Idf | None, pieces: Any) -> tuple[FloatArray, FloatArray]:
         """(n, width) unit vectors of the n-grams of a text, and (n,) their weights."""
@@ -116,19 +104,7 @@ class MoverScore(TokenMetric):
         shares = windows / np.where(sums > 0, sums, 1.0)[:, None]
         # (n, width)
         grams = sum(shares[:, at, None] * vectors[at : at + len(windows)] for at in range(size))
-        lengths = np.linalg.norm(grams, axis=1, keepdims=True)
-        return grams / np.maximum(lengths, 1e-30), sums
-
-    def _score(
-        self, hyp: tuple[FloatArray, FloatArray], ref: tuple[FloatArray, FloatArray]
-    ) -> float:
-        from scipy.spatial.distance import cdist
-
-        if not hyp[1].sum() > 0 or not ref[1].sum() > 0:
-            return float("nan")
-        # from differences: from products, rounding would be magnified where tokens are alike
-        cost = cdist(hyp[0], ref[0], "sqeuclidean" if self.version == "1" else "euclidean")
-        return 1.0 - earth_movers_distance(cost, hyp[1], ref[1])
+        return unit(grams), sums
 
 
 class JoinedLayers(TokenVectors):

@@ -13,9 +13,9 @@ from wholetext.metrics.model_metric import ModelMetric, refuse_unread
 from wholetext.models.fairseq import is_fairseq, open_fairseq
 from wholetext.models.hub.locate import Located, folder_of, locate
 from wholetext.models.layout import together
-from wholetext.models.loading import TOKENIZER, open_checkpoint
+from wholetext.models.loading import open_checkpoint
 from wholetext.models.seq2seq import Pair, Seq2Seq, TokenLogProbs, languages
-from wholetext.models.tokenizer import check_limit
+from wholetext.models.tokenizer import FILES, check_limit
 from wholetext.types import Fit, FloatArray, Request, Runtime, Side, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
@@ -129,17 +129,15 @@ class Likelihood(ModelMetric):
                 "there is no folder m39v1 here, and Prism's model is not on the hub",
                 next=f"download and unpack {M39V1}, then write prism@PATH/m39v1",
             )
-        return locate(self.model, self.revision, patterns=TOKENIZER)
+        return locate(self.model, self.revision, patterns=FILES)
 
     def inputs(self, request: Request) -> list[tuple[str, Pair]]:
         """List the pairs of each reference: the one for precision, then that for recall."""
         if self.direction == "src-hyp":
             return [("", Pair(request.src, request.hyp[0]))] if request.src else []
-        pairs = []
-        for hyp, ref in request.pairs():
-            pairs += [Pair(ref, hyp)] if self.direction != "hyp-ref" else []
-            pairs += [Pair(hyp, ref)] if self.direction != "ref-hyp" else []
-        return [("", pair) for pair in pairs]
+        ways = {"ref-hyp": slice(0, 1), "hyp-ref": slice(1, 2)}.get(self.direction, slice(2))
+        both = ((Pair(ref, hyp), Pair(hyp, ref)) for hyp, ref in request.pairs())
+        return [("", pair) for pairs in both for pair in pairs[ways]]
 
     def _mean(self, logs: TokenLogProbs) -> float:
         before, total, count, after = logs

@@ -33,7 +33,7 @@ class Sbert(EncoderMetric):
 
     against: Literal["ref", "src"] = "ref"
     truncation: Literal["context", "reference"] = "context"
-    limit: int | None = None  # tokens per sequence; what the model was made for unless given
+    limit: int | None = None  # tokens per sequence; by default those the model was trained for
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]

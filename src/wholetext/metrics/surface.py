@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partialmethod
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -33,14 +35,8 @@ Tokenizer = Literal[
     "spBLEU-1K",
 ]
 Auto = Literal["auto", True, False]
-_WITH_VALUE = ("floor", "add-k")
-# sacrebleu's defaults
-SMOOTH_VALUES: Mapping[str, float] = {
-    "exp": 0.0,
-    "none": 0.0,
-    "floor": 0.1,
-    "add-k": 1.0,
-}
+# sacrebleu's defaults; other kinds of smoothing have no value
+SMOOTH_VALUES: Mapping[str, float] = {"floor": 0.1, "add-k": 1.0}
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
 _BY_LANGUAGE: Mapping[str, Tokenizer] = {
     "zh": "zh",
@@ -64,28 +60,27 @@ class Surface(Metric):
     def sacrebleu(self) -> Any:
         """Return the configured sacrebleu metric."""
 
-    def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
+    @abstractmethod
+    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
         """Prepare texts as sacrebleu does: tokens between blanks."""
-        return [str(peer._preprocess_segment(text)) for text in texts]
 
     @abstractmethod
-    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+    def count(self, groups: Sequence[Sequence[str]]) -> FloatArray:
         """Count statistics (groups, k); a group is a hypothesis and its references, prepared."""
 
     def facts(self) -> Mapping[str, str]:
-        import sacrebleu
-
-        return {"sacrebleu": sacrebleu.__version__}
+        facts = {"sacrebleu": version("sacrebleu")}
+        if vars(self).get("tokenize", "").endswith("mecab"):  # its version changes words
+            facts["tokenizer"] = str(self.sacrebleu().tokenizer.signature())
+        return facts
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        peer = self.sacrebleu()
         rows = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
         texts = list(dict.fromkeys(chain.from_iterable(rows)))  # each is prepared once
-        ready = dict(zip(texts, self.prepare(texts, peer)))
+        ready = dict(zip(texts, self.prepare(texts)))
         groups = [[ready[text] for text in row] for row in rows]
         sizes = [sum(map(len, group)) for group in groups]
-        parts = [self.count(groups[part], peer) for part in blocks(sizes, self.together)]
-        return np.concatenate(parts)
+        return np.concatenate([self.count(groups[part]) for part in blocks(sizes, self.together)])
 
 
 @dataclass(frozen=True)
@@ -104,31 +99,23 @@ class Bleu(Surface):
     max_ngram_order: int = 4
     counts: bool = False  # also output the n-gram counts and lengths behind the score
 
-    @property
-    def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
-        orders = range(1, self.max_ngram_order + 1)
-        counted = [f"{kind}{n}" for kind in ("matches", "ngrams") for n in orders]
-        return (
-            "score",
-            *(f"precision{n}" for n in orders),
-            "brevity",
-            *(["hyp_length", "ref_length", *counted] if self.counts else []),
-        )
-
     def __post_init__(self) -> None:
         if not 1 <= self.max_ngram_order <= MAX_ORDER or (self.smooth_value or 0) < 0:
             raise SpecError(
                 f"bleu: max_ngram_order is from 1 to {MAX_ORDER}, smooth_value not negative",
                 next="leave them out for sacrebleu's defaults",
             )
+        orders = range(1, self.max_ngram_order + 1)
+        outputs = ["score", *(f"precision{n}" for n in orders), "brevity"]
+        if self.counts:
+            counted = (f"{kind}{n}" for kind in ("matches", "ngrams") for n in orders)
+            outputs += ["hyp_length", "ref_length", *counted]
+        object.__setattr__(self, "outputs", tuple(outputs))
 
     def resolve(self, langs: tuple[str, str]) -> Bleu:
-        tokenize = (
-            _BY_LANGUAGE.get(code_of(langs[1]), "13a") if self.tokenize == "auto" else self.tokenize
-        )
-        value = self.smooth_value
-        if value is None and self.smooth in _WITH_VALUE:
-            value = SMOOTH_VALUES[self.smooth]
+        auto = _BY_LANGUAGE.get(code_of(langs[1]), "13a")
+        value = SMOOTH_VALUES.get(self.smooth) if self.smooth_value is None else self.smooth_value
+        tokenize = auto if self.tokenize == "auto" else self.tokenize
         return replace(self, tokenize=tokenize, smooth_value=value)
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
@@ -140,25 +127,9 @@ class Bleu(Surface):
             "use bleu(tokenize=flores200) or bleu(tokenize=char)",
         )
 
-    def facts(self) -> Mapping[str, str]:
-        if not self.tokenize.endswith("mecab"):
-            return super().facts()
-        # with MeCab's version
-        return {
-            **super().facts(),
-            "tokenizer": str(self.sacrebleu().tokenizer.signature()),
-        }
-
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
 
-        if (
-            self.smooth_value is not None and self.smooth not in _WITH_VALUE
-        ):  # runs of 0.1.0 have it, and are opened
-            raise SpecError(
-                f"bleu(smooth={self.smooth}) does not read smooth_value",
-                next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}",
-            )
         if self.tokenize in _SENTENCEPIECE:
             _require_tokenizer(self.tokenize)
         try:
@@ -180,12 +151,18 @@ class Bleu(Surface):
                 next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu",
             ) from fault
 
-    def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
-        if self.tokenize != "13a":
-            return super().prepare(texts, peer)
-        return tokenize_13a([text.lower() for text in texts] if self.lowercase else texts)
+    def prepare(self, texts: Sequence[str]) -> list[str]:
+        # refused here: runs of 0.1.0 that have it are opened
+        if self.smooth_value is not None and self.smooth not in SMOOTH_VALUES:
+            raise SpecError(
+                f"bleu(smooth={self.smooth}) does not read smooth_value",
+                next=f"leave it out, or choose smooth={' or smooth='.join(SMOOTH_VALUES)}",
+            )
+        if self.tokenize == "13a":
+            return tokenize_13a([text.lower() for text in texts] if self.lowercase else texts)
+        return list(map(self.sacrebleu()._preprocess_segment, texts))
 
-    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+    def count(self, groups: Sequence[Sequence[str]]) -> FloatArray:
         """Count: length, length of the nearest reference, matches, n-grams (n, 2 + 2·order)."""
         texts, sets = compared(groups)
         grams = overlap(words([text.split() for text in texts]), sets, self.max_ngram_order)
@@ -194,16 +171,15 @@ class Bleu(Surface):
         nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
         return np.column_stack([grams.hyp[:, 0], nearest, grams.match_any, grams.hyp])
 
-    def reduce_rows(self, stats: FloatArray) -> FloatArray:
-        return self.reduce(stats, rows=True)
-
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray, rows: bool = False) -> FloatArray:
         """(..., 2 + 2·order) lengths, matches, counts → (..., outputs)."""
         highest = self.max_ngram_order
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
         match, count = totals[..., 2 : 2 + highest], totals[..., 2 + highest :]  # (..., order)
         none = np.asarray(~(match > 0).any(axis=-1))
-        value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        default = SMOOTH_VALUES.get(self.smooth, 0.0)
+        value = default if self.smooth_value is None else self.smooth_value
         if self.smooth == "add-k":
             more = np.append(0.0, np.full(highest - 1, value))
             match, count = match + more, count + more
@@ -213,21 +189,22 @@ class Bleu(Surface):
         effective = self.effective_order == "always" or (rows and self.effective_order == "rows")
         order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
         used = np.arange(highest) < np.expand_dims(order, -1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            short = np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0)
-            brevity = np.where(hyp_len < ref_len, short, 1.0)
-            precision = np.where(seen, match / count, 0.0)
-            if self.smooth == "exp":
-                halved = 1 / (2.0 ** np.cumsum(missed, axis=-1) * count)
-                precision = np.where(missed, halved, precision)
-            elif self.smooth == "floor":
-                precision = np.where(missed, value / count, precision)
-            logs = np.where(used, np.log(100 * precision), 0.0)
-            mean = np.exp(logs.sum(axis=-1) / order)  # geometric, (...)
+        short = np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0)
+        brevity = np.where(hyp_len < ref_len, short, 1.0)
+        precision = np.where(seen, match / count, 0.0)
+        if self.smooth == "exp":
+            halved = 1 / (2.0 ** np.cumsum(missed, axis=-1) * count)
+            precision = np.where(missed, halved, precision)
+        elif self.smooth == "floor":
+            precision = np.where(missed, value / count, precision)
+        logs = np.where(used, np.log(100 * precision), 0.0)
+        mean = np.exp(logs.sum(axis=-1) / order)  # geometric, (...)
         score = np.where(none, 0.0, brevity * mean)[..., None]
         precision = np.where(none[..., None], 0.0, 100 * precision)
         counts = [totals] if self.counts else []
         return np.concatenate([score, precision, brevity[..., None], *counts], axis=-1)
+
+    reduce_rows = partialmethod(reduce, rows=True)
 
 
 def _require_tokenizer(name: str) -> None:
@@ -278,13 +255,16 @@ class Chrf(Surface):
             eps_smoothing=self.eps_smoothing,
         )
 
-    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
+        return [text.lower() for text in texts] if self.lowercase else texts
+
+    def count(self, groups: Sequence[Sequence[str]]) -> FloatArray:
         """Count n-grams of hypothesis, best reference and both: (n, 3·orders)."""
         texts, sets = compared(groups)
         bare = texts if self.whitespace else ["".join(text.split()) for text in texts]
         grams = [overlap(characters(bare), sets, self.char_order)]
         if self.word_order:
-            plain = [peer._remove_punctuation(text) for text in texts]
+            plain = list(map(self.sacrebleu()._remove_punctuation, texts))
             grams.append(overlap(words(plain), sets, self.word_order))
         hyp = np.concatenate([part.hyp for part in grams], axis=1)[:, None]  # (n, 1, orders)
         ref = np.concatenate([part.ref for part in grams], axis=2)  # (n, references, orders)
@@ -295,24 +275,24 @@ class Chrf(Surface):
         best = self.reduce(stats)[:, :, 0].argmax(axis=1)
         return np.asarray(stats[np.arange(len(stats)), best])
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray) -> FloatArray:
         hyp, ref, match = (totals[..., i::3] for i in range(3))  # each (..., orders)
         factor = float(self.beta) ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            precision, recall = match / hyp, match / ref
-            precision = np.where(hyp > 0, precision, 1e-16)
-            recall = np.where(ref > 0, recall, 1e-16)
-            if self.eps_smoothing:
-                bottom = factor * precision + recall
-                each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
-                return np.asarray(100 * each.mean(axis=-1, keepdims=True))
-            both = (hyp > 0) & (ref > 0)
-            orders = both.sum(axis=-1)
-            p, r = (
-                np.where(orders > 0, np.where(both, each, 0.0).sum(axis=-1) / orders, 0.0)
-                for each in (precision, recall)
-            )
-            score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
+        precision, recall = match / hyp, match / ref
+        precision = np.where(hyp > 0, precision, 1e-16)
+        recall = np.where(ref > 0, recall, 1e-16)
+        if self.eps_smoothing:
+            bottom = factor * precision + recall
+            each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
+            return np.asarray(100 * each.mean(axis=-1, keepdims=True))
+        both = (hyp > 0) & (ref > 0)
+        orders = both.sum(axis=-1)
+        p, r = (
+            np.where(orders > 0, np.where(both, each, 0.0).sum(axis=-1) / orders, 0.0)
+            for each in (precision, recall)
+        )
+        score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
         return np.asarray(100 * score[..., None])
 
 

@@ -14,7 +14,7 @@ up all affect the score; all three are sacrebleu's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,46 +82,48 @@ class Ter(Surface):
             case_sensitive=self.case_sensitive,
         )
 
-    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+    def prepare(self, texts: Sequence[str]) -> list[str]:
+        return list(map(self.sacrebleu()._preprocess_segment, texts))
+
+    def count(self, groups: Sequence[Sequence[str]]) -> FloatArray:
         """Count the edits to the nearest reference and the mean reference length: (n, 2)."""
-        split: dict[str, tuple[str, ...]] = {}  # references are normalised twice, as in sacrebleu
-        for text in (ref for _, *refs in groups for ref in refs):
-            if text not in split:
-                split[text] = tuple(peer._preprocess_segment(text).split())
+        references = list({ref for _, *refs in groups for ref in refs})
+        again = self.prepare(references)  # references are normalised twice, as in sacrebleu
+        split = {ref: tuple(text.split()) for ref, text in zip(references, again)}
         hyps = [hyp.split() for hyp, *refs in groups for _ in refs]
         refs = [split[ref] for _, *refs in groups for ref in refs]
         least = edits(hyps, refs).reshape(len(groups), -1).min(axis=1)
         lengths = np.array([len(ref) for ref in refs]).reshape(len(groups), -1).mean(axis=1)
         return np.column_stack([least, lengths])
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray) -> FloatArray:
         edits, length = totals[..., 0], totals[..., 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.where(length > 0, edits / length, np.where(edits > 0, 1.0, 0.0))
+        rate = np.where(length > 0, edits / length, np.where(edits > 0, 1.0, 0.0))
         return np.asarray(100 * rate[..., None])
 
 
 # ---------------------------------------------------------------- edit matrices
 
 
-@dataclass(frozen=True)
 class Pairs:
     """Hypotheses, longest first, and their references; none is empty.
 
     Arrays over hypothesis words are laid out by position: all first words, all second words, etc.
     """
 
-    hyp_lengths: IntArray  # (pairs,) descending
-    ref_lengths: IntArray  # (pairs,)
-    match: Bits  # (k, hypothesis words) positions of each word in the reference
-    counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each position
-    firsts: IntArray = field(init=False)  # (longest,) where the words of each position begin
+    match: Bits  # (k, words) positions of each word in the reference
 
-    def __post_init__(self) -> None:
-        places = np.arange(int(self.hyp_lengths.max(initial=0)))
-        counts = np.searchsorted(-self.hyp_lengths, -places)
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "firsts", np.cumsum(counts) - counts)
+    def __init__(self, hyp_lengths: IntArray, ref_lengths: IntArray) -> None:
+        """Lay out hypotheses of descending lengths (pairs,); their matches are set by the caller."""
+        self.hyp_lengths, self.ref_lengths = hyp_lengths, ref_lengths
+        places = np.arange(int(hyp_lengths.max(initial=0)))
+        # (longest,) pairs that have a word at each position, and where these words begin
+        self.counts = np.searchsorted(-hyp_lengths, -places)
+        self.firsts = np.cumsum(self.counts) - self.counts
+        # (words,) position and pair of each word
+        self.place = np.repeat(places, self.counts)
+        self.pair = np.arange(len(self.place)) - self.firsts[self.place]
 
     def __len__(self) -> int:
         return len(self.hyp_lengths)
@@ -129,11 +131,6 @@ class Pairs:
     def row(self, place: int) -> slice:
         """Return the slice of the words at a position."""
         return slice(int(self.firsts[place]), int(self.firsts[place] + self.counts[place]))
-
-    def owners(self) -> tuple[IntArray, IntArray]:
-        """Return the pair and the position of each word, both (words,)."""
-        place = np.repeat(np.arange(len(self.counts)), self.counts)
-        return np.arange(len(place)) - self.firsts[place], place
 
 
 def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pairs:
@@ -153,17 +150,16 @@ def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pai
     # the last mask is for words that the reference does not have
     masks = np.zeros((k, len(known) + 1), dtype=np.uint64)
     np.bitwise_or.at(masks, (place >> 6, number), _ONE << (place & 63).astype(np.uint64))
-    at = find(known, keys[:end])
-    empty = Pairs(hyp_lengths, ref_lengths[which], masks[:, :0])
-    pair, place = empty.owners()
+    texts = Pairs(hyp_lengths, ref_lengths[which])
     starts = np.cumsum(hyp_lengths) - hyp_lengths
-    match = masks.take(at[starts[pair] + place], axis=1, mode="wrap")
-    return replace(empty, match=match)
+    at = find(known, keys[:end])[starts[texts.pair] + texts.place]
+    texts.match = masks.take(at, axis=1, mode="wrap")
+    return texts
 
 
 def beam(texts: Pairs) -> tuple[Bits, Bits]:
     """Cells within the beam whose upper left neighbour, and whose upper one, is too: (k, words)."""
-    pair, place = texts.owners()
+    pair, place = texts.pair, texts.place
     ratio = (texts.ref_lengths / texts.hyp_lengths)[pair]
     half = np.where(ratio / 2 > BEAM, np.ceil(ratio / 2 + BEAM), BEAM)
     ends = texts.ref_lengths[pair] + 1.0
@@ -248,9 +244,9 @@ class ShiftTable:
     distance: IntArray  # (pairs,)
 
 
-def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> ShiftTable:
-    """Fill the matrices of all pairs by row; ``within`` is the beam, None if it cuts no path."""
-    match = texts.match if within is None else texts.match & within[0]
+def table(texts: Pairs, within: tuple[Bits, Bits]) -> ShiftTable:
+    """Fill the matrices of all pairs by row; ``within`` is the beam."""
+    match = texts.match & within[0]
     up = np.full((len(match), len(texts)), _FULL)
     down = np.zeros_like(up)
     ups, downs, corners, aboves = (np.empty_like(match) for _ in range(4))
@@ -260,9 +256,8 @@ def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> ShiftTable:
         same, aboves[:, at] = advance(match[:, at], up[:, :n], down[:, :n])
         np.invert(same, out=corners[:, at])
     corners |= match
-    if within is not None:
-        corners &= within[0]
-        aboves &= within[1]
+    corners &= within[0]
+    aboves &= within[1]
     distance = texts.hyp_lengths + ones(up, texts.ref_lengths) - ones(down, texts.ref_lengths)
     return ShiftTable(ups, downs, corners, aboves, distance)
 
@@ -276,7 +271,7 @@ def alignment(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, BoolArray, Bits
     """
     left, matches = _path(texts, rows)
     match = np.bitwise_or.reduce(matches, axis=0) > 0
-    pair, place = texts.owners()
+    pair, place = texts.pair, texts.place
     entered = texts.ref_lengths[pair]  # (words,) reference words before the next word's row
     entered[place + 1 < texts.hyp_lengths[pair]] = left[len(texts) :]
     starts = np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths - 1  # (pairs,)
@@ -341,29 +336,23 @@ def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Int
         [(len(hyp), len(ref)) for hyp, ref in zip(hyps, refs)], dtype=np.int64
     ).reshape(-1, 2)
     total = sizes.max(axis=1)  # final where either text is empty
-    # a path of d ≤ max(lengths) edits strays at most (d + |difference of lengths|) / 2 from the
-    # diagonal: the beam cuts no path of short texts
-    short = total + np.abs(sizes[:, 0] - sizes[:, 1]) < 2 * BEAM - 3
-    # 0 for short texts, then one kind each for 1, 2, 3 … 4, 5 … 8 … machine words
-    kind = np.where(short, 0, 1 + np.frexp(np.maximum(sizes[:, 1] - 1, 0) // 64)[1])
-    kind[sizes.min(axis=1) == 0] = -1
-    for k in np.unique(kind[kind >= 0]):
-        at = np.flatnonzero(kind == k)
+    full = np.flatnonzero(sizes.min(axis=1))
+    # one kind each for 1, 2, 3 … 4, 5 … 8 … machine words
+    kind = np.frexp((sizes[full, 1] - 1) // 64)[1]
+    for at in (full[kind == k] for k in np.unique(kind)):
         costs = sizes[at, 0] * (1 + int(sizes[at, 1].max()) // 64)  # machine words of a matrix
         for part in (at[block] for block in blocks(costs.tolist(), _LARGEST)):
             part = part[np.argsort(-sizes[part, 0], kind="stable")]
-            total[part] = _search(
-                pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]), bool(k)
-            )
+            total[part] = _search(pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]))
     return np.asarray(total)
 
 
-def _search(texts: Pairs, beamed: bool) -> IntArray:
+def _search(texts: Pairs) -> IntArray:
     """Count the edits of each pair: (pairs,)."""
     total, tried = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
     at = np.arange(len(texts))  # pairs still being searched
     while True:
-        within = beam(texts) if beamed else None
+        within = beam(texts)
         rows = table(texts, within)
         shifts, count = _candidates(texts, rows)
         tried[at] += count
@@ -406,10 +395,9 @@ def _candidates(texts: Pairs, rows: ShiftTable) -> tuple[Shifts, IntArray]:
     """
     places, ref_wrong, aligned = alignment(texts, rows)
     hyp_wrong = np.bitwise_or.reduce(aligned, axis=0) == 0
-    owner, at = texts.owners()
     # a block that begins with an aligned word is in place already
-    word, j = _matches(at, texts.match ^ aligned)
-    pair, place = owner[word], at[word]
+    word, j = _matches(texts.place, texts.match ^ aligned)
+    pair, place = texts.pair[word], texts.place[word]
     ref = (np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths)[pair] + j
     goal = places[ref]
     room = np.minimum(texts.hyp_lengths[pair] - place, texts.ref_lengths[pair] - j)
@@ -444,7 +432,7 @@ def _moves(texts: Pairs, pair: IntArray, size: IntArray, place: IntArray, to: In
 
 
 def _distances(
-    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
+    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits], shifts: Shifts
 ) -> IntArray:
     """Compute the edit distance after each shift: (shifts,)."""
     order = np.argsort(shifts.start - texts.hyp_lengths[shifts.pair], kind="stable")
@@ -455,9 +443,7 @@ def _distances(
     return distances
 
 
-def _rest(
-    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
-) -> IntArray:
+def _rest(texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits], shifts: Shifts) -> IntArray:
     """Compute distances from the first row that a shift changes; most rows come first."""
     pair, start = shifts.pair, shifts.start
     left = texts.hyp_lengths[pair] - start  # rows
@@ -465,8 +451,7 @@ def _rest(
     for t, n in enumerate(np.searchsorted(-left, -np.arange(int(left.max(initial=0))))):
         row, some = start[:n] + t, shifts.of(slice(n))
         equal = texts.match.take(texts.firsts[some.words(row)] + some.pair, axis=1)
-        if within is not None:
-            equal &= within[0].take(texts.firsts[row] + some.pair, axis=1)
+        equal &= within[0].take(texts.firsts[row] + some.pair, axis=1)
         advance(equal, up[:, :n], down[:, :n])
     refs = texts.ref_lengths[pair]
     return texts.hyp_lengths[pair] + ones(up, refs) - ones(down, refs)
@@ -482,10 +467,8 @@ def _best(shifts: Shifts, gain: IntArray) -> Shifts:
 
 def _shifted(texts: Pairs, shifts: Shifts) -> Pairs:
     """Apply the shifts; pairs without one are dropped."""
-    empty = Pairs(
-        texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair], texts.match[:, :0]
-    )
-    pair, row = empty.owners()
-    word = shifts.of(pair).words(row)
-    match = texts.match.take(texts.firsts[word] + shifts.pair[pair], axis=1)
-    return replace(empty, match=match)
+    shifted = Pairs(texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair])
+    word = shifts.of(shifted.pair).words(shifted.place)
+    at = texts.firsts[word] + shifts.pair[shifted.pair]
+    shifted.match = texts.match.take(at, axis=1)
+    return shifted

@@ -44,31 +44,36 @@ def verify_model(name: str, revision: str = "") -> list[ModelFinding]:
 
 def verify(folder: Path) -> list[ModelFinding]:
     """Check a model folder without running it."""
-    findings = [*_described(folder), *_weights(folder), *_hashes(folder)]
+    findings = [_checked(file, check) for file, check in _checks(folder)]
+    findings += _hashes(folder)
     missing = hub.incomplete(folder)
     return [*findings, ModelFinding(missing, False, "missing")] if missing else findings
 
 
-def _described(folder: Path) -> Iterator[ModelFinding]:
+def _checks(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
+    """List (file, its check): what the folder is, then its weights."""
     if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
         config = slices.required("checked-config", "a trained metric")
-        yield _checked(
-            "wholetext.json", lambda: f"a metric made by `wholetext train`, {config(folder).form}"
+        yield (
+            "wholetext.json",
+            lambda: f"a metric made by `wholetext train`, {config(folder).form}",
         )
-        return
-    if (folder / "hparams.yaml").is_file():
-        yield _checked("hparams.yaml", lambda: f"a COMET checkpoint, {read_hparams(folder).kind}")
-        return
-    if is_fairseq(folder):
-        yield _checked("dict.*.txt", lambda: f"{len(read_dictionary(folder))} words of fairseq")
-        return
-    yield _checked("config.json", partial(_config, folder))
-    if (
-        any(folder.glob("tokenizer*"))
-        or any(folder.glob("*.model"))
-        or (folder / "vocab.txt").is_file()
+    elif (folder / "hparams.yaml").is_file():
+        yield "hparams.yaml", lambda: f"a COMET checkpoint, {read_hparams(folder).kind}"
+    elif is_fairseq(folder):
+        yield "dict.*.txt", lambda: f"{len(read_dictionary(folder))} words of fairseq"
+    else:
+        yield "config.json", partial(_config, folder)
+        if any(next(folder.glob(name), None) for name in ("tokenizer*", "*.model", "vocab.txt")):
+            yield "tokenizer", partial(_tokenizer, folder)
+    for pattern, count in (
+        ("*.safetensors", _safetensors),
+        ("pytorch_model*.bin", _torch),
+        ("*.ckpt", _torch),
+        ("checkpoint.pt", _torch),
     ):
-        yield _checked("tokenizer", partial(_tokenizer, folder))
+        for path in sorted(folder.rglob(pattern)):
+            yield path.relative_to(folder).as_posix(), partial(count, path)
 
 
 def _config(folder: Path) -> str:
@@ -82,17 +87,6 @@ def _tokenizer(folder: Path) -> str:
     if read_config(folder).get("model_type") != "bleurt":
         return f"{len(load_tokenizer(folder))} words"
     return f"{len(open_tokenizer(folder).ids('a b'))} tokens of two words"
-
-
-def _weights(folder: Path) -> Iterator[ModelFinding]:
-    for pattern, count in (
-        ("*.safetensors", _safetensors),
-        ("pytorch_model*.bin", _torch),
-        ("*.ckpt", _torch),
-        ("checkpoint.pt", _torch),
-    ):
-        for path in sorted(folder.rglob(pattern)):
-            yield _checked(path.relative_to(folder).as_posix(), partial(count, path))
 
 
 def _safetensors(path: Path) -> str:
@@ -128,5 +122,5 @@ def _hashes(folder: Path) -> Iterator[ModelFinding]:
                 else hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
             )
             good = sha256(blob, git) == blob.name
-            said = "as the hub has it" if good else "other content than the hub's"
-            yield ModelFinding(path.relative_to(folder).as_posix(), good, said)
+            what = "as the hub has it" if good else "other content than the hub's"
+            yield ModelFinding(path.relative_to(folder).as_posix(), good, what)

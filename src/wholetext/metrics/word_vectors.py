@@ -10,7 +10,8 @@ import numpy as np
 
 from wholetext.metrics.cohesion.metric import static_vectors
 from wholetext.metrics.cohesion.vectors import EMBEDDED, identity
-from wholetext.metrics.words import words_of
+from wholetext.models.embeddings import unit
+from wholetext.text.mteval import tokenize_13a
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
 _WORDS = 1024  # of a hypothesis that are compared at a time
@@ -39,7 +40,7 @@ class WordVectorMetric(Metric):
         space = static_vectors(self.vectors, run)
 
         def embed(text: str, at: int) -> FloatArray:
-            words = words_of(text.lower())
+            words = tokenize_13a([text.lower()])[0].split()
             known = [space.index[word] for word in words if word in space]
             if len(known) < len(words):
                 run.warn("words without a vector are left out", at)
@@ -85,7 +86,7 @@ class GreedyMatching(WordVectorMetric):
     summary = "best cosine of each word with the other text, both ways (static)"
 
     def compare(self, hyp: FloatArray, ref: FloatArray) -> float:
-        hyp, ref = _unit(hyp), _unit(ref)
+        hyp, ref = unit(hyp), unit(ref)
         rows, columns = [], np.full(len(ref), -np.inf)
         for begin in range(0, len(hyp), _WORDS):
             cosines = hyp[begin : begin + _WORDS] @ ref.T  # (some hyp words, ref words)
@@ -100,9 +101,5 @@ def _extrema(vectors: FloatArray) -> FloatArray:
     return np.asarray(np.where(high >= np.abs(low), high, low))
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-30))
-
-
 def _cosine(hyp: FloatArray, ref: FloatArray) -> float:
-    return float(_unit(hyp) @ _unit(ref))
+    return float(unit(hyp) @ unit(ref))

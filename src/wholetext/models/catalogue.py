@@ -13,7 +13,7 @@ from wholetext import slices
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
 from wholetext.models.hub import locate as hub
-from wholetext.models.regressor import MT5_TOKENIZER, SPIECE
+from wholetext.models.regressor import MT5_TOKENIZER
 from wholetext.models.tokenizer import FILES, read_config
 
 
@@ -201,7 +201,7 @@ def required(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     if any((folder / name).is_file() for name in tokenizers):
         return []
     config = read_config(folder) if (folder / "config.json").is_file() else {}
-    return [(MT5_TOKENIZER, SPIECE)] if config.get("model_type") == "mt5" else []
+    return [(MT5_TOKENIZER, FILES)] if config.get("model_type") == "mt5" else []
 
 
 def licence(folder: Path, known: ModelEntry | None) -> str:

@@ -33,11 +33,6 @@ class Precision:
     device: str = "auto"
     dtype: str = "fp32"
 
-    @property
-    def available_device(self) -> str:
-        """The device that models run on; raise if this machine lacks it."""
-        return pick_device(self.device, self.dtype)
-
 
 def torch_module() -> Any:
     """Import torch; if it is missing, raise an error that names the extra."""
@@ -45,7 +40,7 @@ def torch_module() -> Any:
 
 
 def need_torch() -> None:
-    """Raise an error if torch is not installed, without the time to import it."""
+    """Raise an error if torch is not installed, without importing it."""
     if find_spec("torch") is None:
         raise MissingExtra("torch", "models")
 
@@ -102,7 +97,7 @@ def padded(
 
 
 def is_full(fault: Exception) -> bool:
-    """Whether an error is about memory: torch has a class for CUDA's, and words for the others."""
+    """Tell whether an error reports full memory: torch has a class for CUDA, and words for others."""
     text = str(fault).lower()
     told = isinstance(fault, RuntimeError) and any(words in text for words in _FULL)
     return told or isinstance(fault, MemoryError)

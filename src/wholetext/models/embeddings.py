@@ -52,9 +52,6 @@ class TokenVectors(EncoderBackend):
         )
         self.id = f"{encoder.id}/layer{layer}/{reading}/{'all' if everything else 'scored'}"
 
-    def layout(self, x: Excerpt) -> Layout:
-        return self.encoder.tokenizer.layout(x, self.reading)
-
     def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
         layouts = [self.layout(view) for view in batch]
         ends = [
@@ -114,7 +111,7 @@ class Embeddings(EncoderBackend):
     def layout(self, x: Excerpt) -> Layout:
         if self.pooling == "cls":
             refuse_context(self.encoder.located.name, x)
-        return self.encoder.tokenizer.layout(x, self.reading)
+        return super().layout(x)
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         layouts = [self.layout(view) for view in batch]
@@ -150,20 +147,18 @@ class Embeddings(EncoderBackend):
         from safetensors.numpy import load_file
 
         layers = []
-        for kind, path in self.modules:
-            if kind == "Dense":
-                config = _table(self.folder / path / "config.json")
-                file = self.folder / path / "model.safetensors"
-                with guarded(file, "its dense layer is not a tanh layer stored as safetensors"):
-                    if not str(config.get("activation_function")).endswith("Tanh"):
-                        raise ValueError("another activation function")
-                    tensors: dict[str, Any] = load_file(str(file))
-                    weight, bias = tensors["linear.weight"], tensors["linear.bias"]
-                    layers.append((weight.astype(float), bias.astype(float)))
+        for folder in (self.folder / path for kind, path in self.modules if kind == "Dense"):
+            config, file = _table(folder / "config.json"), folder / "model.safetensors"
+            with guarded(file, "its dense layer is not a tanh layer stored as safetensors"):
+                if not str(config.get("activation_function")).endswith("Tanh"):
+                    raise ValueError("another activation function")
+                tensors = load_file(str(file))
+                weight, bias = tensors["linear.weight"], tensors["linear.bias"]
+                layers.append((weight.astype(float), bias.astype(float)))
         return layers
 
 
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit(vectors: NDArray[Any]) -> NDArray[Any]:
     """(…, width) vectors of length 1."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors / np.maximum(length, np.float32(1e-30)))

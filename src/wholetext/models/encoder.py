@@ -7,7 +7,6 @@ others, and all on a GPU, on torch.
 from __future__ import annotations
 
 import contextlib
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +23,7 @@ from wholetext.models.device import (
     memory,
     need_torch,
     padded,
+    pick_device,
     place,
     side_by_side,
     torch_module,
@@ -31,7 +31,7 @@ from wholetext.models.device import (
 from wholetext.models.hub.locate import Located, guarded, locate
 from wholetext.models.layout import Ids, Layout, pad
 from wholetext.models.loading import load_model
-from wholetext.models.tokenizer import FILES, Tokenizer, read_config
+from wholetext.models.tokenizer import FILES, TokenizedText, Tokenizer, read_config
 from wholetext.types import Excerpt, Fit, Runtime
 
 # encoders of uniform layers, where removing the last ones leaves the others unchanged
@@ -75,7 +75,6 @@ class Encoder:
         # in tokens: a different kernel computes very small matrices, and rounds differently
         self.min_padded_length = 0
         self._build = build or (lambda: read_pretrained(located.path, precision))
-        self._model: Any = None
 
     @property
     def id(self) -> str:
@@ -83,21 +82,19 @@ class Encoder:
 
     @cached_property
     def device(self) -> str:
-        return self.precision.available_device
+        return pick_device(self.precision.device, self.precision.dtype)
 
-    @property
+    @cached_property
     def model(self) -> Any:
         """The model, loaded when it is first needed: an ArrayEncoder, or a torch module."""
-        if self._model is None:
-            with guarded(self.located.path):
-                model = self._build()
-                if not isinstance(model, ArrayEncoder):
-                    dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
-                    model = place(cut_above(model, self.top), self.device, dtype=dtype)
-                    if self.device == "mps":
-                        model.set_attn_implementation("eager")  # see ``attend``
-            self._model = model
-        return self._model
+        with guarded(self.located.path):
+            model = self._build()
+            if not isinstance(model, ArrayEncoder):
+                dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
+                model = place(cut_above(model, self.top), self.device, dtype=dtype)
+                if self.device == "mps":
+                    model.set_attn_implementation("eager")  # see ``attend``
+            return model
 
     @property
     def depth(self) -> int:
@@ -152,13 +149,19 @@ class Encoder:
 
 
 class EncoderBackend:
-    """Base class of backends over an encoder."""
+    """Base class of backends over an encoder; by default for excerpts, as ``reading`` says."""
 
     encoder: Encoder
+    reading: TokenizedText
 
-    @abstractmethod
     def layout(self, x: Any) -> Layout:
         """Return the token sequence of an input."""
+        return self.encoder.tokenizer.layout(x, self.reading)
+
+    def shown(self, x: Any) -> str:
+        """Render the tokens of an input, the scored ones marked."""
+        layout = self.layout(x)
+        return layout.marked(self.encoder.tokenizer.tokens(layout.ids))
 
     def fit(self, x: Any) -> Fit:
         return self.layout(x).fit

@@ -32,7 +32,7 @@ _UNREAD = (".version", ".embed_positions._float_tensor")  # not weights
 
 
 def is_fairseq(folder: Path) -> bool:
-    """Tell a folder with fairseq's checkpoint and its SentencePiece model."""
+    """Tell whether a folder holds a fairseq checkpoint and its SentencePiece model."""
     return (folder / "checkpoint.pt").is_file() and (folder / "spm.model").is_file()
 
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError
-from wholetext.models.device import DTYPES, Precision, place, side_by_side, torch_module
-from wholetext.models.hub.locate import SAFE, Located, gguf, loading, locate
-from wholetext.models.tokenizer import load_tokenizer, reading
-from wholetext.types import Runtime
-
-# what a tokenizer and its limits need, without the weights
-TOKENIZER = (
-    "config.json",
-    "tokenizer*",
-    "*.model",
-    "*.spm",
-    "vocab*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "generation_config.json",
+from wholetext.models.device import (
+    DTYPES,
+    Precision,
+    pick_device,
+    place,
+    side_by_side,
+    torch_module,
 )
+from wholetext.models.hub.locate import SAFE, Located, gguf, loading, locate
+from wholetext.models.tokenizer import FILES, load_tokenizer, reading
+from wholetext.types import Runtime
 
 
 class Checkpoint:
@@ -40,7 +34,7 @@ class Checkpoint:
     ) -> None:
         self.model, self.revision, self.precision = model, revision, precision
         self.attention, self.kind = attention, kind
-        self.located: Located = locate(model, revision, patterns=TOKENIZER)
+        self.located: Located = locate(model, revision, patterns=FILES)
 
     @property
     def id(self) -> str:
@@ -48,7 +42,7 @@ class Checkpoint:
 
     @cached_property
     def device(self) -> str:
-        return self.precision.available_device
+        return pick_device(self.precision.device, self.precision.dtype)
 
     def load_tokenizer(self) -> Any:
         return load_tokenizer(self.located.path)
@@ -129,9 +123,9 @@ def fill(model: Any, tensors: Mapping[str, Any]) -> Any:
     return model.requires_grad_(False)
 
 
-def refuse_weights(misshapen: Sequence[str], missing: Sequence[str], folder: Path) -> None:
+def refuse_weights(misshapen: Iterable[str], missing: Iterable[str], folder: Path) -> None:
     """Raise an error if a checkpoint lacks weights, or has some of another shape."""
-    names = sorted(misshapen or missing)
+    names = sorted(misshapen) or sorted(missing)
     if names:
         what = "weights of the wrong shape" if misshapen else "no weights"
         more = f" and {len(names) - 1} others" if len(names) > 1 else ""

@@ -13,19 +13,12 @@ from wholetext.models.device import memory, padded, torch_module
 from wholetext.models.hub.locate import Located, beside, guarded, locate
 from wholetext.models.layout import Ids
 from wholetext.models.loading import Checkpoint, CheckpointBackend
-from wholetext.models.tokenizer import UNREADABLE, load_tokenizer, sentence_pieces
+from wholetext.models.tokenizer import FILES, UNREADABLE, load_tokenizer, sentence_pieces
 from wholetext.types import Excerpt, Fit
 
 RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
 MT5_VOCABULARY, MT5_RESERVED = 250_112, 250_089  # its place in every published mT5
 MT5_TOKENIZER = "google/mt5-xl"  # tokenizer of published checkpoints that include none
-SPIECE = (
-    "spiece.model",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "config.json",
-)
 # (version, whether a reference is read) → prompt (Juraska et al. 2023, 2024)
 PROMPTS = {
     ("23", "ref"): "candidate: {hyp} reference: {ref}",
@@ -160,10 +153,10 @@ class Regressor(CheckpointBackend):
 def locate_tokenizer(model: Located, tokenizer: str) -> Located:
     """Locate the tokenizer: the one given, else the model's own, else mT5's."""
     if tokenizer != "auto":
-        return locate(beside(model.path, tokenizer), patterns=SPIECE)
+        return locate(beside(model.path, tokenizer), patterns=FILES)
     if any((model.path / name).is_file() for name in ("spiece.model", "tokenizer.json")):
         return model
-    return locate(MT5_TOKENIZER, patterns=SPIECE)
+    return locate(MT5_TOKENIZER, patterns=FILES)
 
 
 def encoder_of(

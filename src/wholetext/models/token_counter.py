@@ -7,9 +7,7 @@ from pathlib import Path
 
 from wholetext.errors import InputError
 from wholetext.models.hub.locate import locate
-from wholetext.models.tokenizer import sentence_pieces
-
-FILES = ("tokenizer*", "*.model", "*.txt", "config.json", "special_tokens_map.json")
+from wholetext.models.tokenizer import FILES, read_core, sentence_pieces
 
 
 def token_counter(name: str) -> Callable[[str], int]:
@@ -19,34 +17,20 @@ def token_counter(name: str) -> Callable[[str], int]:
     short name or hub name, of which the tokenizer alone is downloaded.
     """
     path = Path(name)
-    if path.suffix == ".model":
-        return _sentencepiece(path)
-    if path.suffix != ".json":
+    if path.suffix not in (".model", ".json"):
         folder = locate(name, patterns=FILES).path
-        path = folder / "tokenizer.json"
-        if not path.is_file():
-            return _sentencepiece(
-                next(iter(sorted(folder.glob("*.model"))), folder / "spiece.model")
-            )
-    _exists(path)
-    import tokenizers
-
-    tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
-
-
-def _sentencepiece(path: Path) -> Callable[[str], int]:
-    _exists(path)
-    pieces = sentence_pieces(path)
-    return lambda text: len(pieces.encode(text))
-
-
-def _exists(path: Path) -> None:
+        pieces = sorted(folder.glob("*.model"))
+        path = next(
+            filter(Path.is_file, (folder / "tokenizer.json", *pieces)), folder / "spiece.model"
+        )
     if not path.is_file():
         raise InputError(
             "there is no such tokenizer",
             where=str(path),
             next="name a SentencePiece file, a tokenizer.json, or a model, e.g. google/mt5-small",
         )
+    if path.suffix == ".model":
+        model = sentence_pieces(path)
+        return lambda text: len(model.encode(text))
+    core = read_core(path)
+    return lambda text: len(core.encode(text, add_special_tokens=False).ids)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay
 from wholetext.models.tokenizer_file import BROKEN, check_loaded, check_tokenizer_files
 from wholetext.types import Excerpt
 
-FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
+FILES = ("*.json", "*.txt", "*.model", "*.spm")  # what a tokenizer needs, without the weights
 # models of embeddings and uniform layers, whose tokenizers are their files alone
 FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})
 # position ids begin after the padding id in these
@@ -114,10 +115,6 @@ class Tokenizer:
         """Ids as printable word pieces."""
         return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
 
-    def marked(self, layout: Layout) -> str:
-        """The word pieces of a sequence, with «the scored ones» marked."""
-        return layout.marked(self.tokens(layout.ids))
-
     def parts(self, view: Excerpt, strip: bool = False) -> Parts:
         return Parts.of(view, lambda text: self.ids(text, strip))
 
@@ -164,9 +161,7 @@ class Tokenizer:
         empty = tuple(self._full("")["input_ids"])
         full = self._full
         closing = [i for i in (full.sep_token_id, full.eos_token_id) if i is not None]
-        ending = 0
-        while ending < len(empty) and empty[-1 - ending] in closing:
-            ending += 1
+        ending = len(list(takewhile(closing.__contains__, reversed(empty))))
         opening, closed = empty[: len(empty) - ending], empty[len(empty) - ending :]
         if not closing:
             raise ModelError(
@@ -191,7 +186,7 @@ def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's ``config.json``."""
+    """Read and check the ``config.json`` of a model folder."""
     path = folder / "config.json"
     if not path.is_file():
         raise ModelError(
@@ -214,7 +209,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """A file of a model folder that holds a JSON object."""
+    """Read a JSON object from a file of a model folder."""
     table = read_json(
         file_bytes(path, next=AGAIN, error=ModelError),
         where=str(path),
@@ -254,9 +249,10 @@ def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
 
 
 def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", lower: bool = True) -> Any:
-    """A tokenizer whose steps are bounded in time and memory; ``lower``: as its files have it.
+    """Load a tokenizer whose steps are bounded in time and memory.
 
-    That of the BERT family is read without transformers where its files state its special tokens.
+    Those of the BERT family are read without transformers if their files name the special tokens.
+    ``lower=False`` keeps the case of letters, whatever the files say.
     """
     check_tokenizer_files(folder)
     if kind == "AutoTokenizer" and (folder / "tokenizer.json").is_file():
@@ -286,7 +282,7 @@ class FileTokenizer:
     is_fast = True
 
     def __init__(self, folder: Path, stated: Mapping[str, Any], lower: bool = True) -> None:
-        self.backend_tokenizer = core = _read_core(folder)
+        self.backend_tokenizer = core = read_core(folder / "tokenizer.json")
         if not lower and hasattr(core.normalizer, "lowercase"):
             core.normalizer.lowercase = False
         self.model_max_length = int(min(stated.get("model_max_length", NO_LIMIT), NO_LIMIT))
@@ -323,22 +319,22 @@ class FileTokenizer:
         return str(self.backend_tokenizer.decode(ids, skip_special_tokens=False))
 
 
-def _read_core(folder: Path) -> Any:
-    """The ``tokenizer.json`` of a folder, with padding and truncation disabled."""
+def read_core(path: Path) -> Any:
+    """A ``tokenizer.json``, with padding and truncation disabled."""
     tokenizers = optional("tokenizers", "minilm")
-    with guarded(folder, BROKEN):
-        core = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    core.no_truncation()
-    core.no_padding()
-    return core
+    with guarded(path.parent, BROKEN):
+        return _uncut(tokenizers.Tokenizer.from_file(str(path)))
 
 
 def _core(folder: Path, full: Any) -> Any:
-    """The fast tokenizer of the folder, with padding and truncation disabled."""
-    if (folder / "tokenizer.json").is_file() and not isinstance(full, FileTokenizer):
-        return _read_core(folder)
-    core = full.backend_tokenizer if getattr(full, "is_fast", False) else None
-    if core is not None:
-        core.no_truncation()
-        core.no_padding()
+    """The fast tokenizer of the folder, with padding and truncation disabled; None without one."""
+    path = folder / "tokenizer.json"
+    if path.is_file() and not isinstance(full, FileTokenizer):
+        return read_core(path)
+    return _uncut(full.backend_tokenizer) if getattr(full, "is_fast", False) else None
+
+
+def _uncut(core: Any) -> Any:
+    core.no_truncation()
+    core.no_padding()
     return core

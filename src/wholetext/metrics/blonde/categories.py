@@ -24,10 +24,10 @@ DISCOURSE = ("tense", "pronoun", "entity", "marker")
 UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
 _REQUIRED = ("language", "origin", "pronoun", "marker", "tense", "entity")
 _OPTIONAL = ("reference", "paper", "tags", "left_out", "overlapping", "not_markers")
-_SCHEMES: tuple[Scheme, ...] = ("morph", "tags", "words")
+# how tense is identified, in order of preference, by which layer of an analyser
+_SCHEMES: dict[Scheme, Layer | None] = {"morph": "morph", "tags": "tag", "words": None}
 _TENSE = (*_SCHEMES, "forms", "endings", "needs_endings")  # the last correct it by spelling
 _GROUPS = ("person", "nonperson")
-_NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
 _SEPARATORS = re.compile(r"[|<>!,]+")
 UNIVERSAL = frozenset(
     {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"}
@@ -189,12 +189,12 @@ class Occurrence(NamedTuple):
 
 def layers_for(table: CategoryTable) -> frozenset[Layer]:
     """Return the layers that a table uses, so that an analyser runs nothing else."""
-    layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
+    layers = {layer for scheme, layer in _SCHEMES.items() if scheme in table.tenses and layer}
     if table.labels and "entity" not in table.left_out:
         layers.add("entity")
     tags = (tag for forms in table.tags.values() for tags in forms.values() for tag in tags)
     parts = (part for tag in tags for part in _SEPARATORS.split(tag) if part)
-    return frozenset(layers | {_layer(part) for part in parts})
+    return frozenset({*layers, *map(_layer, parts)})
 
 
 def _layer(part: str) -> Layer:
@@ -213,9 +213,10 @@ class Finder:
     @cached_property
     def scheme(self) -> Scheme | None:
         """How tense is identified: by morphology, else by tags, else by words."""
-        needed = {scheme: _NEEDS.get(scheme) for scheme in _SCHEMES if scheme in self.table.tenses}
-        usable = (scheme for scheme, layer in needed.items() if not layer or layer in self.layers)
-        return next(usable, None)
+        for scheme, layer in _SCHEMES.items():
+            if scheme in self.table.tenses and (layer is None or layer in self.layers):
+                return scheme
+        return None
 
     @property
     def uncounted(self) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError, SpecError, choices
+from wholetext.errors import MetricError, SpecError, known
+from wholetext.files.parsing import number
 from wholetext.metrics.blonde import units
 from wholetext.metrics.blonde.categories import (
     CategoryTable,
@@ -88,16 +89,15 @@ class Blonde(Metric):
         return made
 
     def facts(self) -> Mapping[str, str]:
-        table = self._table
-        facts = {
+        table, files = self._table, {"annotations": self.annotations, "names": self.names}
+        return {
             "tagger": self._analyser().id,
             "table": table.id,
             "table.origin": table.origin,
             "references": self.references,
+            **({} if table.origin == "paper" else {"table.hash": table.digest}),
+            **{key: units.file_mark(name, key) for key, name in files.items() if name},
         }
-        facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
-        files = {"annotations": self.annotations, "names": self.names}
-        return facts | {key: units.file_mark(name, key) for key, name in files.items() if name}
 
     def survey(
         self, references: Iterable[tuple[Excerpt, ...]], run: Runtime
@@ -112,12 +112,13 @@ class Blonde(Metric):
         parts = (part for view in texts for part in view)
         segments = list(dict.fromkeys(map(str.lower, parts) if self.lowercase else parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
+        files = (units.read_names, self.names), (units.read_annotations, self.annotations)
         reader = units.Reader(
             finder,
             analyses,
             run.survey or (),
-            units.read_annotations(self.annotations) if self.annotations else (),
-            units.read_names(self.names) if self.names else (),
+            [read(name) for read, name in files if name],
+            named=bool(self.names),
             ngrams="ngram1" in self.factors,
             by_document=self.clip_scope == "document",
             lowercase=self.lowercase,
@@ -143,6 +144,7 @@ class Blonde(Metric):
 
     # -------------------------------------------------------- from counts to scores: Eqs. 5–10
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray) -> FloatArray:
         """F1, precision, recall, overall and of each: (..., 3 + 3·(categories + features))."""
         # (..., categories + features, match|ref|sys)
@@ -176,13 +178,11 @@ class Blonde(Metric):
         match, ref, sys = (table[..., i] for i in range(3))  # each (..., categories + features)
         counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
         either = ((ref > 0) | (sys > 0))[..., None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
+        return np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
 
     def _ratios(self, table: FloatArray) -> FloatArray:
         """Precision and recall, smoothed for n-grams: (..., categories + features, 2)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = table[..., :1] / table[..., 2:0:-1]  # 0/0 is undefined
+        ratio = table[..., :1] / table[..., 2:0:-1]  # 0/0 is undefined
         grams = table[..., _ORDERS, :]
         both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
         for side, column in ((0, 2), (1, 1)):
@@ -194,6 +194,7 @@ class Blonde(Metric):
         """What the geometric mean takes a factor of 0 for."""
         return f"{self.zero_value:g}" + (" / count" if self.zero == "delta" else "")
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def floored(self, totals: FloatArray) -> NDArray[np.bool_]:
         """Where the geometric mean replaces a factor of 0: (..., factors, precision|recall)."""
         table = totals.reshape(*totals.shape[:-1], -1, 3)
@@ -215,21 +216,20 @@ class Blonde(Metric):
         An empty text is never smoothed.
         """
         reference = self.profile == "reference"
-        value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        value = (
+            SMOOTH_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
+        )
         seen = np.logical_and.accumulate(count > 0, axis=-1)
         missed = seen & both & (match == 0)
         weighted = count * (0.25 if reference else 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            result = match / count
-            if self.smooth == "exp":
-                result = np.where(
-                    missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * weighted), result
-                )
-            elif self.smooth == "floor":
-                result = np.where(missed, value / weighted, result)
-            elif self.smooth == "add-k":
-                longer = np.arange(match.shape[-1]) > 0
-                result = np.where(longer & seen & both, (match + value) / (count + value), result)
+        result = match / count
+        if self.smooth == "exp":
+            result = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * weighted), result)
+        elif self.smooth == "floor":
+            result = np.where(missed, value / weighted, result)
+        elif self.smooth == "add-k":
+            longer = np.arange(match.shape[-1]) > 0
+            result = np.where(longer & seen & both, (match + value) / (count + value), result)
         unseen = np.where(seen[..., :1] & both, 0.0, np.nan) if reference else np.nan
         return np.where(seen, result, unseen)
 
@@ -238,18 +238,16 @@ class Blonde(Metric):
     ) -> FloatArray:
         if self.mean != "geometric":
             return _mean(values, importance)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if self.zero == "delta":  # 0/0 is left out
-                shares = np.where(totals > 0, self.zero_value / totals, np.nan)
-                values = np.where(values == 0, shares, values)
-            else:  # NaN stays NaN
-                values = np.where(values < self.zero_value, self.zero_value, values)
-            return np.asarray(np.exp(_mean(np.log(values), importance)))
+        if self.zero == "delta":  # 0/0 is left out
+            shares = np.where(totals > 0, self.zero_value / totals, np.nan)
+            values = np.where(values == 0, shares, values)
+        else:  # NaN stays NaN
+            values = np.where(values < self.zero_value, self.zero_value, values)
+        return np.asarray(np.exp(_mean(np.log(values), importance)))
 
     def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
         """Harmonic mean; if one side has nothing: recall (reference), NaN (paper), 0 (fixed)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            harmonic = 2 * precision * recall / (precision + recall)
+        harmonic = 2 * precision * recall / (precision + recall)
         one_sided = np.isnan(precision) != np.isnan(recall)
         if self.profile == "reference":
             return np.where(one_sided, recall, harmonic)
@@ -285,19 +283,13 @@ class Blonde(Metric):
     def _weights(self) -> dict[str, float]:
         """Weights of features and categories where they are not 1: the table's, then the user's."""
         weights = dict(self._table.weights)
-        known = [*CATEGORIES, *(feature for _, feature in self._features)]
+        names = [*CATEGORIES, *(feature for _, feature in self._features)]
         for item in filter(None, map(str.strip, self.weights.split(","))):
             name, _, value = (part.strip() for part in item.partition("="))
-            try:
-                weights[name] = float(value)
-            except ValueError:
-                weights[name] = -1.0
-            if not 0 <= weights[name] < float("inf"):
-                raise SpecError(f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"')
-            if name not in known and self.table != "auto":
-                raise SpecError(
-                    f"there is no category or feature {name!r}", next=choices(name, known)
-                )
+            what, step = f"a weight of {name}", 'write weights="neuter=1,tense=2"'
+            weights[name] = number(value, what=what, low=0, next=step, error=SpecError)
+            if self.table != "auto":
+                known("category or feature", name, names, error=SpecError)
         return weights
 
     def _analyser(self) -> Analyser:
@@ -353,5 +345,4 @@ class BlondePlus(Blonde):
 def _mean(values: FloatArray, importance: Sequence[float]) -> FloatArray:
     """Weighted mean over defined factors, NaN if none is: (..., factors, n) → (..., n)."""
     weight = np.where(np.isnan(values), 0.0, np.asarray(importance, dtype=np.float64)[:, None])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))
+    return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))

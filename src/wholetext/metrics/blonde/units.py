@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,15 @@ Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
 _ERRORS = {"1": "ambiguity", "3": "ellipsis"}
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 _COUNT = 10_000  # occurrences of a name in one segment
-# One line of a file: category or group → phrases, with the count a name has in the reference.
-Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
+
+
+class Checkpoint(NamedTuple):
+    """A phrase that people marked in a segment of the reference."""
+
+    category: str
+    feature: str
+    phrase: str
+    times: int | None = None  # of a name: how often the reference has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,38 +71,44 @@ def pooled(units: Sequence[Unit]) -> Unit:
 # ---------------------------------------------------------------- annotation files
 
 
-def read_annotations(name: str) -> tuple[Checkpoints, ...]:
-    """Read reference phrases by category.
+def read_annotations(name: str) -> list[list[Checkpoint]]:
+    """Read phrases of ambiguity and ellipsis by segment.
 
     A line is ``MT sentence<TAB>1,reference phrase, MT phrase <pos/…>;…<TAB>3,…``.
     """
-    lines: list[Checkpoints] = []
+    lines = []
     for line in _lines(name, "annotations"):
-        phrases: dict[str, list[tuple[str, int]]] = {}
-        for item in line.split("\t")[1:]:
-            kind, _, rest = item.strip().partition(",")
-            for span in rest.split(";") if kind in _ERRORS else ():
-                phrase = span.split(",")[0].strip()
-                if len(phrase) >= 2 and not phrase.startswith("<"):
-                    phrases.setdefault(_ERRORS[kind], []).append((phrase, 1))
-        lines.append(phrases)
-    return tuple(lines)
+        items = (item.strip().partition(",") for item in line.split("\t")[1:])
+        phrases = (
+            (_ERRORS[kind], span.partition(",")[0].strip())
+            for kind, _, spans in items
+            if kind in _ERRORS
+            for span in spans.split(";")
+        )
+        lines.append(
+            [
+                Checkpoint(category, category, phrase)
+                for category, phrase in dict.fromkeys(phrases)
+                if len(phrase) >= 2 and not phrase.startswith("<")
+            ]
+        )
+    return lines
 
 
-def read_names(name: str) -> tuple[Checkpoints, ...]:
-    """Read names of reference segments with counts: ``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``."""
-    lines: list[Checkpoints] = []
+def read_names(name: str) -> list[list[Checkpoint]]:
+    """Read names by segment, with counts: ``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``."""
+    lines = []
     for number, line in enumerate(_lines(name, "names"), 1):
-        names: dict[str, list[tuple[str, int]]] = {}
+        names = []
         for group, entries in _GROUP.findall(line):
             feature = "person" if group.upper() == "PERSON" else "nonperson"
             for entry in filter(str.strip, entries.split(";")):
-                who, _, count = entry.rpartition(":")
+                phrase, _, count = entry.rpartition(":")
                 what, where = "the count of an entry 'Name: count'", f"{name}:{number}"
-                many = integer(count, what=what, low=0, high=_COUNT, where=where)
-                names.setdefault(feature, []).append((who.strip(), many))
+                times = integer(count, what=what, low=0, high=_COUNT, where=where)
+                names.append(Checkpoint("entity", feature, phrase.strip(), times))
         lines.append(names)
-    return tuple(lines)
+    return lines
 
 
 def _lines(name: str, kind: str) -> list[str]:
@@ -111,31 +124,17 @@ def file_mark(name: str, kind: str) -> str:
     return f"{Path(name).name}-{hashlib.blake2b(content, digest_size=4).hexdigest()}"
 
 
-def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
-    """Find phrases of ambiguity and ellipsis: whole words, any case."""
-    return tuple(
-        Occurrence(category, category, phrase.lower(), start, end)
-        for category, phrases in checkpoints.items()
-        for phrase in dict.fromkeys(phrase for phrase, _ in phrases)
-        for start, end in _places(phrase, text)
-    )
-
-
-def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tuple[Occurrence, ...]:
-    """Find annotated names; in the reference as often as the annotator counted them."""
-    return tuple(
-        Occurrence("entity", group, name.lower(), start, end)
-        for group, names in checkpoints.items()
-        for name, count in names
-        for start, end in _places(name, text, count if as_counted else None)
-    )
-
-
-def _places(phrase: str, text: str, count: int | None = None) -> list[tuple[int, int]]:
-    """Find a phrase between words; with ``count`` so many places, missing ones as (0, 0)."""
-    pattern = rf"(?<!\w){re.escape(phrase)}(?!\w)" if len(phrase) <= len(text) else "(?!)"
-    places = [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
-    return places if count is None else (places + [(0, 0)] * count)[:count]
+def find_phrases(
+    text: str, checkpoints: Sequence[Checkpoint], *, is_ref: bool
+) -> Iterator[Occurrence]:
+    """Find marked phrases: whole words, any case; names in the reference as often as counted."""
+    for category, feature, phrase, times in checkpoints:
+        pattern = rf"(?<!\w){re.escape(phrase)}(?!\w)" if len(phrase) <= len(text) else "(?!)"
+        places = [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+        if is_ref and times is not None:
+            places = [*places, *[(0, 0)] * times][:times]
+        for start, end in places:
+            yield Occurrence(category, feature, phrase.lower(), start, end)
 
 
 # ---------------------------------------------------------------- texts
@@ -148,8 +147,9 @@ class Reader:
     finder: Finder
     analyses: Mapping[str, Analysis]
     references: tuple[tuple[str, ...], ...] = ()  # of every segment of the corpus
-    annotations: Sequence[Checkpoints] = ()  # one line for each of these segments
-    names: Sequence[Checkpoints] = ()
+    # what people marked in each of these segments, by file
+    files: Sequence[Sequence[Sequence[Checkpoint]]] = ()
+    named: bool = False  # whether one of the files replaces the names that a tagger finds
     ngrams: bool = True
     by_document: bool = False
     lowercase: bool = False
@@ -158,8 +158,8 @@ class Reader:
     def pairs(self, request: Request) -> list[Pair]:
         """Pair output and references by segment, or as whole documents."""
         texts = [request.hyp[0].scored, *(view.scored for view in request.refs)]
-        lines = self._lines(request)
-        sides = [self._units(parts, *lines, is_ref=i > 0) for i, parts in enumerate(texts)]
+        marked = self._marked(request)
+        sides = [self._units(parts, marked, is_ref=i > 0) for i, parts in enumerate(texts)]
         if self.by_document:
             sides = [[pooled(side)] for side in sides]
         for parts, side in zip(texts[1:], sides[1:]):
@@ -172,36 +172,31 @@ class Reader:
                 )
         return [(units[0], units[1:]) for units in zip(*sides)]
 
-    def _lines(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
-        """Find the lines of annotations and names of a request by its references' position."""
-        files = [lines for lines in (self.annotations, self.names) if lines]
-        if not files:
-            return (), ()
-        what = "the references of a text are not one piece of the corpus: use the view whole"
+    def _marked(self, request: Request) -> list[list[Checkpoint]]:
+        """Collect what is marked in each segment, found by the references' place in the corpus."""
+        if not self.files:
+            return []
         segments = tuple(zip(*(view.parts for view in request.refs)))
-        uneven = [len(lines) for lines in files if len(lines) != len(self.references)]
+        what = "the references of a text are not one piece of the corpus: use the view whole"
+        total = len(self.references)
+        uneven = [len(file) for file in self.files if len(file) != total]
         if uneven:
-            what = f"there are {uneven[0]} lines for {len(self.references)} segments"
-        for place in range(0 if uneven else len(self.references)):
+            what = f"there are {uneven[0]} lines for {total} segments"
+        for place in range(0 if uneven else total):
             begins = self.references[place : place + 1] == segments[:1]
             if begins and self.references[place : place + len(segments)] == segments:
-                begin, stop = place + request.refs[0].focus[0], place + len(segments)
-                return self.annotations[begin:stop], self.names[begin:stop]
+                lines = slice(place + request.refs[0].focus[0], place + len(segments))
+                return [[*chain(*line)] for line in zip(*(file[lines] for file in self.files))]
         raise InputError(
             f"the annotation lines of a text are unknown: {what}",
             next="an annotation file has one line for each segment of the corpus, in order",
         )
 
     def _units(
-        self,
-        parts: Sequence[str],
-        annotations: Sequence[Checkpoints],
-        names: Sequence[Checkpoints],
-        *,
-        is_ref: bool,
+        self, parts: Sequence[str], marked: Sequence[Sequence[Checkpoint]], *, is_ref: bool
     ) -> list[Unit]:
         units = []
-        for index, part in enumerate(parts):
+        for index, (part, checkpoints) in enumerate(zip(parts, chain(marked, repeat(())))):
             if part not in self._read:
                 analysis = self.analyses[part.lower() if self.lowercase else part]
                 words = [token.text for token in analysis.tokens]
@@ -209,13 +204,9 @@ class Reader:
                 grams = tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in orders)
                 self._read[part] = self.finder.find(analysis), grams
             occurrences, grams = self._read[part]
-            if names:
-                line = names[index] if index < len(names) else {}
-                occurrences = tuple(item for item in occurrences if item.category != "entity")
-                occurrences += find_names(part, line, as_counted=is_ref)
-            if index < len(annotations):
-                occurrences += find_phrases(part, annotations[index])
-            units.append(Unit(tuple((index, item) for item in occurrences), grams))
+            tagged = [item for item in occurrences if not self.named or item.category != "entity"]
+            by_people = find_phrases(part, checkpoints, is_ref=is_ref)
+            units.append(Unit(tuple((index, item) for item in (*tagged, *by_people)), grams))
         return units
 
 

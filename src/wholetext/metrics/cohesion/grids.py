@@ -35,9 +35,8 @@ class AnalysedText:
 
     words: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]  # spans of words
-    nouns: tuple[tuple[int, str], ...]  # (sentence, lemma) in order, repeats kept
-    # (word, lemma), where words are the tagger's tokens
-    noun_words: tuple[tuple[int, str], ...] = ()
+    # (sentence, word, lemma) in order, repeats kept; the word where words are the tagger's tokens
+    nouns: tuple[tuple[int, int, str], ...]
     content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
 
 
@@ -47,8 +46,7 @@ def read(
     """Join the analyses of a text's segments; sentences without a word are dropped."""
     words: list[str] = []
     sentences: list[tuple[int, int]] = []
-    nouns: list[tuple[int, str]] = []
-    noun_words: list[tuple[int, str]] = []
+    nouns: list[tuple[int, int, str]] = []
     content: list[tuple[str, str]] = []
     for segment, analysis in zip(segments, analyses, strict=True):
         for (start, stop), tokens in _by_sentence(segment, analysis):
@@ -59,22 +57,19 @@ def read(
             )
             if not forms:
                 continue
-            for place, token in enumerate(tokens):
-                if token.pos in NOUNS:
-                    nouns.append((len(sentences), token.lemma.lower()))
-                    noun_words.append((len(words) + place, token.lemma.lower()))
+            nouns += [
+                (len(sentences), place, token.lemma.lower())
+                for place, token in enumerate(tokens, len(words))
+                if token.pos in NOUNS
+            ]
             content += [
                 (token.text.lower(), token.lemma.lower())
                 for token in tokens
                 if token.pos in CONTENT
             ]
             sentences.append((len(words), len(words) + len(forms)))
-            words.extend(word.lower() for word in forms)
-    if words_from == "spaces":
-        noun_words = []  # places of tokens, not of these words
-    return AnalysedText(
-        tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content)
-    )
+            words += map(str.lower, forms)
+    return AnalysedText(tuple(words), tuple(sentences), tuple(nouns), tuple(content))
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
@@ -98,7 +93,7 @@ def by_focus(occurrences: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...
 
 def grid(reading: AnalysedText) -> dict[str, tuple[int, ...]]:
     """Map noun lemmas to the sentences they occur in, one entry per occurrence."""
-    return by_focus(reading.nouns)
+    return by_focus((sentence, lemma) for sentence, _, lemma in reading.nouns)
 
 
 def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, tuple[int, ...]]:
@@ -109,8 +104,8 @@ def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, 
     noun is one. ``lemma``: every noun mentions its lemma.
     """
     if match == "lemma":
-        return by_focus(reading.noun_words)
-    lemmas = {lemma for _, lemma in reading.nouns}
+        return by_focus((word, lemma) for _, word, lemma in reading.nouns)
+    lemmas = {lemma for *_, lemma in reading.nouns}
     return by_focus((place, word) for place, word in enumerate(reading.words) if word in lemmas)
 
 

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from wholetext.metrics.model_metric import refuse_unread
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analyser, Layer, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Focus = Literal["nn", "entity"]
 Foci = Callable[[Grid], Grid]  # nouns to foci
@@ -106,10 +103,10 @@ class FocusMetric(Metric):
     def space(self) -> tuple[str, float] | None:
         """Static vectors and the cosine that merges two nouns into one focus; None: no merging."""
         values = vars(self)
-        entity = values.get("focus") == "entity"
-        return (values["vectors"], values["threshold"]) if entity else None
+        merged = "vectors" in values and values.get("focus", "entity") == "entity"
+        return (values["vectors"], values["threshold"]) if merged else None
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> FocusMetric:
         if getattr(self, "focus", "entity") == "nn":
             refuse_unread(self, "focus=nn", ("threshold", "vectors"))
         if self.lang != "auto":
@@ -217,7 +214,7 @@ class Lc(CohesionMetric):
     definition: Literal["disco", "wong-kit"] = "disco"
     items: Items = "lemma"  # wong-kit only: what makes two words related
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> FocusMetric:
         metric = super().resolve(langs)
         if self.definition == "disco":  # goes by lemmas anyway
             refuse_unread(self, "definition=disco", ("items",) if self.items in WORDNET else ())
@@ -270,10 +267,6 @@ class LexicalGraph(EntityGraph):
     summary = "lexical graph: how strongly sentences are linked by related nouns"
     threshold: float = 0.7
     vectors: str = EMBEDDED
-
-    @property
-    def space(self) -> tuple[str, float]:
-        return self.vectors, self.threshold
 
 
 @dataclass(frozen=True)

@@ -65,13 +65,12 @@ class Comet(ModelMetric):
     several_refs = "mean"
 
     model: str = "Unbabel/wmt22-comet-da"
-    revision: str = ""
     kind: Kind = "auto"  # what the checkpoint is; it is read from it
     qe: bool = False  # leave references out where the model can do without (unified, xcomet)
     pool_special_tokens: bool = True
     layernorm_scope: Literal["segment", "minibatch8"] = "segment"
     truncation: Literal["context", "reference"] = "context"
-    limit: int | None = None  # tokens per sequence; as in the published tool unless given
+    limit: int | None = None  # tokens per sequence; by default those of the published tool
 
     @property
     def worst(self) -> float | None:
@@ -123,14 +122,11 @@ class Comet(ModelMetric):
         return self.layernorm_scope == "segment"
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        return (
-            ()
-            if self.cacheable
-            else (
-                "under layernorm_scope=minibatch8 scores depend on which segments are scored "
-                "together; rows are not kept in the cache",
-            )
+        grouped = (
+            "under layernorm_scope=minibatch8 scores depend on which segments are scored "
+            "together; rows are not kept in the cache"
         )
+        return () if self.cacheable else (grouped,)
 
     @property
     def overlapping(self) -> bool:  # type: ignore[override]
@@ -157,9 +153,6 @@ class Comet(ModelMetric):
             (*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit)
         )
 
-    def shown(self, backend: CrossEncoder | SentenceVectors, x: Any) -> str:
-        return backend.model.tokenizer.marked(backend.layout(x))
-
     def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)
         if isinstance(backend, CrossEncoder):
@@ -170,13 +163,12 @@ class Comet(ModelMetric):
         backend = self.backend(run)
         if isinstance(backend, CrossEncoder):
             return mean_stats(self._cross(requests, backend, run))
-        rows = [row for request in requests for row in self._rows(request)]
+        by_request = [self._rows(request) for request in requests]
+        rows = list(chain.from_iterable(by_request))
         # (rows, sides, width)
         sides = np.stack(self._encode(rows, backend, run)).reshape(len(rows), len(rows[0]), -1)
-        hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
-        scores = iter(regression_scores(backend.model, hyp, src, ref[0] if ref else None))
-        each = [[next(scores) for _ in self._rows(request)] for request in requests]
-        return mean_stats([np.mean(row) for row in each])
+        scores = iter(regression_scores(backend.model, *sides.swapaxes(0, 1)))
+        return mean_stats([np.mean([next(scores) for _ in each]) for each in by_request])
 
     # ------------------------------------------------------------ models over sentence vectors
 
@@ -227,28 +219,23 @@ class Comet(ModelMetric):
     def _combine(
         self, passes: Sequence[tuple[Request, Prediction]], cross: CrossEncoder
     ) -> tuple[float, dict[str, Any]]:
-        raw = [judged.score for _, judged in passes]
+        raw = [score for _, (score, _) in passes]
+        labelled = [labels for _, (_, labels) in passes if labels is not None]
         facts: dict[str, Any] = {}
         if len(raw) > 1:
             facts["passes"] = {_name(x): score for (x, _), score in zip(passes, raw)}
-        if passes[0][1].labels is None:
+        if not labelled:
             return float(np.mean(raw)), facts
         weights = SPAN_WEIGHTS if len(passes) == 3 else (1.0,)
-        labels = np.sum(
-            [w * np.asarray(judged.labels) for w, (_, judged) in zip(weights, passes)], axis=0
-        )
+        labels = np.sum([weight * each for weight, each in zip(weights, labelled)], axis=0)
         facts["spans"] = cross.spans(passes[0][0], labels)
         if self.kind != "xcomet":
             return float(np.mean(raw)), facts
-        facts["mqm"] = (
-            1 - min(25, sum(PENALTIES.get(span["severity"], 0) for span in facts["spans"])) / 25
-        )
+        penalty = sum(PENALTIES.get(span["severity"], 0) for span in facts["spans"])
+        facts["mqm"] = 1 - min(25, penalty) / 25
         shares = SCORE_WEIGHTS if len(passes) == 3 else (sum(SCORE_WEIGHTS),)
-        score = (
-            sum(share * min(1.0, value) for share, value in zip(shares, raw))
-            + MQM_WEIGHT * facts["mqm"]
-        )
-        return score, facts
+        regressed = sum(share * min(1.0, score) for share, score in zip(shares, raw))
+        return regressed + MQM_WEIGHT * facts["mqm"], facts
 
     def _model(self, run: Runtime) -> CometModel:
         precision = Precision(run.device, run.dtype)

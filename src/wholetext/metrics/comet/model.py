@@ -72,6 +72,8 @@ MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softma
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # of multilingual MiniLM models
 FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
 Vector = NDArray[np.float32]  # (width,)
+# the score of a pass, and label probabilities (hypothesis tokens with markers, labels) of some models
+Prediction = tuple[float, NDArray[np.float32] | None]
 _ROWS = 1024  # rows that go through the estimator at a time
 
 
@@ -97,11 +99,6 @@ class Hparams:
     def normed(self) -> bool:
         """Whether each layer is normed over all tokens of a text."""
         return self.layer_norm and self.layer is None
-
-    @property
-    def top(self) -> int | None:
-        """The last encoder layer that is needed; None: all."""
-        return None if self.layer is None else max(self.layer, self.word_layer or 0)
 
 
 def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located:
@@ -143,24 +140,24 @@ def read_hparams(folder: Path) -> Hparams:
                 "it names no pretrained_model, the encoder that the model was trained from"
             )
         crossed = KINDS.get(identifier) in {"unified", "xcomet"}
-        said: dict[str, Any] = {**_DEFAULTS.get(identifier, {}), **raw}
-        layer = said.get("sent_layer" if crossed else "layer", "mix")
-        final, spans = said.get("final_activation"), said.get("word_level_training")
-        segments = said.get("input_segments") or ("mt", "src", "ref")
+        settings: dict[str, Any] = {**_DEFAULTS.get(identifier, {}), **raw}
+        layer = settings.get("sent_layer" if crossed else "layer", "mix")
+        final, spans = settings.get("final_activation"), settings.get("word_level_training")
+        segments = settings.get("input_segments") or ("mt", "src", "ref")
         hparams = Hparams(
             kind=KINDS.get(identifier, ""),
-            encoder_model=str(said.get("encoder_model", "XLM-RoBERTa")),
-            pretrained_model=said["pretrained_model"],
-            pool="cls" if crossed else str(said.get("pool", "avg")),
+            encoder_model=str(settings.get("encoder_model", "XLM-RoBERTa")),
+            pretrained_model=settings["pretrained_model"],
+            pool="cls" if crossed else str(settings.get("pool", "avg")),
             layer=None if layer == "mix" else int(layer),
-            transformation=str(said.get("layer_transformation", "softmax")),
-            layer_norm=bool(said.get("layer_norm", True)),
-            hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
-            activation=str(said.get("activations", "Tanh")),
+            transformation=str(settings.get("layer_transformation", "softmax")),
+            layer_norm=bool(settings.get("layer_norm", True)),
+            hidden_sizes=tuple(int(size) for size in settings.get("hidden_sizes") or ()),
+            activation=str(settings.get("activations", "Tanh")),
             final_activation=str(final) if final else None,
             segments=tuple(map(str, segments)) if crossed else (),
-            word_layer=int(said["word_layer"]) if crossed and spans else None,
-            labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
+            word_layer=int(settings["word_layer"]) if crossed and spans else None,
+            labels=tuple(map(str, settings.get("error_labels") or ("minor", "major"))),
         )
         _, typed = ENCODERS.get(hparams.encoder_model, ("", False))
         for name, values, known in (
@@ -211,7 +208,7 @@ class CometModel:
                     where=str(located.path),
                     next="fetch the model and its encoder again",
                 )
-        self.encoder = Encoder(located, self.tokenizer, precision, self._build, self.hparams.top)
+        self.encoder = Encoder(located, self.tokenizer, precision, self._build)
         self.encoder.exact = self.hparams.pool != "avg" and not self.hparams.segments
 
     @property
@@ -244,18 +241,17 @@ class CometModel:
         return tensor
 
     @cached_property
-    def mix(self) -> tuple[list[float], float]:
-        """Weights of the layers and the factor of their sum (Peters et al. 2018, eq. 1)."""
-        torch = torch_module()
-        layers = self.depth + 1
+    def mix(self) -> tuple[dict[int, float], float]:
+        """Weights of the layers that count, and the factor of their sum (Peters et al. 2018, eq. 1)."""
+        if self.hparams.layer is not None:
+            return {self.hparams.layer: 1.0}, 1.0
         name = "layerwise_attention.scalar_parameters"
-        raw = torch.cat([self.tensor(f"{name}.{i}", (1,)) for i in range(layers)]).double()
-        weights = (
-            sparsemax(raw.tolist())
-            if self.hparams.transformation == "sparsemax"
-            else raw.softmax(0).tolist()
-        )
-        return weights, float(self.tensor("layerwise_attention.gamma", (1,)))
+        each = [self.tensor(f"{name}.{i}", (1,)) for i in range(self.depth + 1)]
+        raw = torch_module().cat(each).double()
+        sparse = self.hparams.transformation == "sparsemax"
+        weights = sparsemax(raw.tolist()) if sparse else raw.softmax(0).tolist()
+        gamma = float(self.tensor("layerwise_attention.gamma", (1,)))
+        return {layer: weight for layer, weight in enumerate(weights) if weight}, gamma
 
     @cached_property
     def estimator(self) -> Any:
@@ -308,11 +304,7 @@ class CometModel:
         self.weights = {
             key: value for key, value in self.weights.items() if not key.startswith(prefix)
         }
-        if self.hparams.layer is not None:
-            return model
-        # sparsemax leaves layers out
-        counted = max(i for i, weight in enumerate(self.mix[0]) if weight)
-        return cut_above(model, max(counted, self.hparams.word_layer or 0))
+        return cut_above(model, max(*self.mix[0], self.hparams.word_layer or 0))
 
 
 def activation(name: str) -> Any:
@@ -356,7 +348,7 @@ class SentenceVectors(EncoderBackend):
     def layout(self, x: Excerpt) -> Layout:
         if self.model.hparams.pool in FIRST_TOKEN:
             refuse_context(self.model.located.name, x)
-        return self.model.tokenizer.layout(x, self.reading)
+        return super().layout(x)
 
     def run(self, batch: Sequence[Excerpt], group: bool = False) -> list[Vector]:
         """Encode excerpts; with ``group`` the layer norm sees them as one text."""
@@ -376,15 +368,13 @@ class SentenceVectors(EncoderBackend):
             row[[0] if first else layout.kept(self.markers) or layout.kept(True)] = True
         if hparams.pool == "default":
             return states[-1][:, 0].float()
-        layer, gamma = hparams.layer, 1.0 if hparams.layer is not None else self.model.mix[1]
-        parts = [*enumerate(self.model.mix[0])] if layer is None else [(layer, 1.0)]
+        layers, gamma = self.model.mix
         total: Any = 0.0
-        for layer, weight in parts:
-            if weight:
-                state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = moments(state, mask, group) if hparams.normed else (0.0, 1.0)
-                read = state if hparams.pool == "max" else average(state, kept)
-                total = total + weight * (read - mean) / spread
+        for layer, weight in layers.items():
+            state = states[layer].float()  # (batch, tokens, width)
+            mean, spread = moments(state, mask, group) if hparams.normed else (0.0, 1.0)
+            read = state if hparams.pool == "max" else average(state, kept)
+            total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
             return (gamma * total).masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
         return (gamma * total)[:, 0]  # (batch, width)
@@ -414,20 +404,18 @@ def moments(state: Any, mask: Any, group: bool) -> tuple[Any, Any]:
     return mean, (variance + 1e-12).sqrt()
 
 
-def regression_scores(
-    model: CometModel, hyp: Vector, src: Vector, ref: Vector | None
-) -> NDArray[np.float64]:
-    """Scores (n,) from (n, width) vectors of hypothesis, source and reference."""
+def regression_scores(model: CometModel, *sides: Vector) -> NDArray[np.float64]:
+    """Scores (n,) from (n, width) vectors of hypothesis, source and, for some models, reference."""
     torch, device = torch_module(), model.encoder.device
     head = None if model.hparams.kind == "ranking" else model.estimator  # made before threads ask
 
     def part(begin: int) -> NDArray[np.float32]:
         with torch.inference_mode(), memory():
-            sides = (side[begin : begin + _ROWS] for side in (hyp, src, ref) if side is not None)
-            rows = [torch.from_numpy(side).to(device) for side in sides]
+            parts = (np.ascontiguousarray(side[begin : begin + _ROWS]) for side in sides)
+            rows = [torch.from_numpy(part).to(device) for part in parts]
             return _regressed(head, *rows).cpu().numpy()  # type: ignore[no-any-return]
 
-    parts = side_by_side(device, part, range(0, len(hyp), _ROWS))
+    parts = side_by_side(device, part, range(0, len(sides[0]), _ROWS))
     return np.concatenate(list(parts)).astype(np.float64)
 
 
@@ -441,14 +429,6 @@ def _regressed(head: Any, hyp: Any, src: Any, ref: Any = None) -> Any:
     pairs = [hyp * src, (hyp - src).abs()]
     against = [src] if ref is None else [ref, hyp * ref, (hyp - ref).abs()]
     return head(torch.cat([hyp, *against, *pairs], dim=-1))[:, 0]
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """Score of a pass, and label probabilities of hypothesis tokens, markers included."""
-
-    score: float
-    labels: NDArray[np.float32] | None  # (hypothesis tokens, labels)
 
 
 class CrossEncoder(EncoderBackend):
@@ -468,7 +448,8 @@ class CrossEncoder(EncoderBackend):
         left for it.
         """
         markers = self.model.tokenizer.markers
-        texts = [self.model.tokenizer.parts(view) for view in texts_of(x)]
+        sides = (x.hyp[0], x.src, *x.refs[:1])  # in training order
+        texts = [self.model.tokenizer.parts(view) for view in sides if view is not None]
         edges = len(markers.opening) + len(markers.closing)
         own = [Parts((), text.scored[: self.limit - 2 - edges], ()) for text in texts]
         size = edges + len(markers.pair) * (len(texts) - 1) + sum(len(text.scored) for text in own)
@@ -498,26 +479,21 @@ class CrossEncoder(EncoderBackend):
         return Layout(ids, start, min(start + len(fitted[0].scored), len(ids)), fit)
 
     def run(self, batch: Sequence[Request]) -> list[Prediction]:
-        torch, hparams = torch_module(), self.model.hparams
+        hparams, types = self.model.hparams, None
         layouts = [self.layout(request) for request in batch]
-        types = None
         if self.model.typed:  # 0 for the hypothesis with its markers, 1 for the rest
             ranges = [(layout.stop, range(len(layout.ids))) for layout in layouts]
             types = [tuple(int(at > stop) for at in places) for stop, places in ranges]
         states, mask = self.encoder.hidden([layout.ids for layout in layouts], types)
-        with torch.inference_mode(), memory():
-            scores = (
-                self.model.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
-            )
+        with torch_module().inference_mode(), memory():
+            vectors = self.vectors.pool(states, mask, layouts)
+            scores = self.model.estimator(vectors)[:, 0].cpu().tolist()
             if hparams.word_layer is None:
-                return [Prediction(score, None) for score in scores]
+                return [(score, None) for score in scores]
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
-            predictions = []
-            for row, layout, score in zip(words, layouts, scores):
-                # (hypothesis tokens, labels)
-                labels = self.tagger(row[layout.kept(markers=True)]).softmax(dim=-1)
-                predictions.append(Prediction(score, labels.cpu().numpy()))
-        return predictions
+            rows = [row[layout.kept(markers=True)] for row, layout in zip(words, layouts)]
+            labels = [self.tagger(row).softmax(dim=-1).cpu().numpy() for row in rows]
+            return list(zip(scores, labels))
 
     @cached_property
     def tagger(self) -> Any:
@@ -559,8 +535,3 @@ class CrossEncoder(EncoderBackend):
             for run in runs
             if run[-1] + 1 < len(best)
         ]
-
-
-def texts_of(request: Request) -> list[Excerpt]:
-    """Texts of a pass in training order: hypothesis, source, reference."""
-    return [request.hyp[0], *([request.src] if request.src else []), *request.refs[:1]]

@@ -10,20 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from wholetext.errors import SpecError, count
 from wholetext.metrics.bertscore import earth_movers_distance
-from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import (
     AnalysedText,
     Grid,
     Matching,
     Weighting,
     WordsFrom,
+    adjacency,
     grid,
     mentions,
 )
@@ -108,7 +107,6 @@ def focus_vectors(foci: Grid, vectors: Mapping[int, FloatArray]) -> dict[str, Fl
 def focus_distance(
     hyp: Mapping[str, FloatArray],
     ref: Mapping[str, FloatArray],
-    *,
     squared: bool = True,
     no_overlap: str = "zero",
 ) -> FloatArray:
@@ -174,13 +172,9 @@ class DsFocus(EncodedMetric):
                     at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}"
                 )
                 run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
-            distance = partial(
-                focus_distance,
-                squared=self.distance == "sqeuclidean",
-                no_overlap=self.no_overlap,
-            )
-            both = np.array([distance(hyp, ref) for hyp, ref in pairs])  # (references, 2)
-            defined = both[~np.isnan(both).any(axis=1)]
+            squared = self.distance == "sqeuclidean"
+            both = np.array([focus_distance(*pair, squared, self.no_overlap) for pair in pairs])
+            defined = both[~np.isnan(both).any(axis=1)]  # (references, 2)
             if len(defined):
                 rows[at, :2] = defined.mean(axis=0)
         rows[:, 2] = rows[:, :2].mean(axis=1)  # what the paper calls F-score is this mean
@@ -196,7 +190,7 @@ def refine(sentences: FloatArray, foci: Grid, weighting: Weighting = "u") -> Flo
     """Compute (A + I)·S, rows at unit length (equation 3): (n, hidden); without foci A is 0."""
     rows = np.asarray(sentences, dtype=np.float64)
     if foci:
-        rows = rows + grids.adjacency(foci, len(rows), weighting) @ rows
+        rows = rows + adjacency(foci, len(rows), weighting) @ rows
     return np.asarray(rows / (np.linalg.norm(rows, axis=1, keepdims=True) + _TINY))
 
 

@@ -27,6 +27,7 @@ Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
 _PIECES = 200_000  # words whose pieces are cached
 _PASSAGES = 1000  # whose vectors are cached
+_Window = tuple[int, tuple[int, ...]]  # first piece, [CLS] not counted, and ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,10 @@ class WordEncoder:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
         # without its own lower-casing: words are lower-cased already, and keep their accents
         self._words = load_tokenizer(encoder.located.path, lower=False)
+        self.limit: int = encoder.tokenizer.limit
         self.pieces = lru_cache(_PIECES)(self._split)
         self._memo: dict[Passage, Vectors] = {}
         self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
-
-    @property
-    def limit(self) -> int:
-        return self._encoder.tokenizer.limit
 
     def _split(self, word: str) -> tuple[int, ...]:
         """Split a word into pieces; a word without any is one unknown piece."""
@@ -73,19 +71,17 @@ class WordEncoder:
 
     def run(self, batch: Sequence[Passage]) -> list[Vectors]:
         """Encode each passage from its own windows, independent of the batch."""
-        new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
-        plans = [self._plan(passage) for passage in new]
-        encoded = iter(self._encode([window for _, windows in plans for window in windows]))
-        made = {}
-        for passage, (ends, windows) in zip(new, plans):
-            vectors = _stitch([(window, next(encoded)) for window in windows])  # (tokens, hidden)
-            made[passage] = _pool(passage, ends, vectors)
-        rows = [made[passage] if passage in made else self._memo[passage] for passage in batch]
         # kept, because metrics and their variants ask for the same vectors one after the other
         if len(self._memo) > _PASSAGES:
-            self._memo.clear()
-        self._memo.update(made)
-        return rows
+            self._memo = {}
+        memo = self._memo  # of this thread, while another one begins anew
+        new = [passage for passage in dict.fromkeys(batch) if passage not in memo]
+        plans = [self._plan(passage) for passage in new]
+        encoded = iter(self._encode([window for _, windows in plans for window in windows]))
+        for passage, (ends, windows) in zip(new, plans):
+            vectors = _stitch([(window, next(encoded)) for window in windows])  # (tokens, hidden)
+            memo[passage] = _pool(passage, ends, vectors)
+        return [memo[passage] for passage in batch]
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Return where each word ends among the tokens, and the windows to encode."""
@@ -103,38 +99,31 @@ class WordEncoder:
             )
         if self.too_long == "truncate":
             ids = ids[:room]
-        starts = [0]
-        while starts[-1] + room < len(ids):
-            starts.append(min(starts[-1] + max(1, room // 2), len(ids) - room))
-        return ends, [_Window(at, tuple(ids[at : at + room])) for at in starts]
+        last = max(0, len(ids) - room)
+        starts = [*range(0, last, max(1, room // 2)), last]
+        return ends, [(at, tuple(ids[at : at + room])) for at in starts]
 
     def _encode(self, windows: Sequence[_Window]) -> list[Vectors]:
         """Encode windows: (1 + pieces, hidden) each, [CLS] first."""
-        step = max(1, _TOKENS // (1 + max((len(window.ids) for window in windows), default=0)))
+        rows = [(self._words.cls_token_id, *ids) for _, ids in windows]
+        step = max(1, _TOKENS // max(map(len, rows), default=1))
+        layer = min(self.layers, self._encoder.depth)
         vectors: list[Vectors] = []
-        for begin in range(0, len(windows), step):
-            part = windows[begin : begin + step]
-            ids = [(self._words.cls_token_id, *window.ids) for window in part]
-            layer = min(self.layers, self._encoder.depth)
-            rows = self._encoder.vectors(ids, [layer], [range(len(row)) for row in ids])
-            vectors += [row for [row] in rows]
+        for begin in range(0, len(rows), step):
+            part = rows[begin : begin + step]
+            states = self._encoder.vectors(part, [layer], [range(len(row)) for row in part])
+            vectors += [state for [state] in states]
         return vectors
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    start: int  # first piece, [CLS] not counted
-    ids: tuple[int, ...]
 
 
 def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
     """Take each token from the window where it is farthest from an inner edge: (tokens, hidden)."""
-    ends = [window.start + len(window.ids) for window, _ in windows]
-    starts = [window.start for window, _ in windows[1:]]
-    middles = [(end + start + 1) // 2 for end, start in zip(ends, starts)]  # of the overlaps
+    starts = [start for (start, _), _ in windows]
+    ends = [start + len(ids) for (start, ids), _ in windows]
+    middles = [(end + start + 1) // 2 for end, start in zip(ends, starts[1:])]  # of the overlaps
     parts = [
-        vectors[1 + begin - window.start : 1 + end - window.start]
-        for (window, vectors), begin, end in zip(windows, [0, *middles], [*middles, ends[-1]])
+        vectors[1 + begin - start : 1 + end - start]
+        for ((start, _), vectors), begin, end in zip(windows, [0, *middles], [*middles, ends[-1]])
     ]
     return np.concatenate([windows[0][1][:1], *parts])  # [CLS] first
 

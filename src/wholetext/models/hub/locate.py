@@ -101,9 +101,9 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     ``patterns`` restricts the files that are downloaded, e.g. to a tokenizer without weights. A
     cached revision is preferred; only ``wholetext models fetch`` updates it.
     """
-    folder = folder_of(model)
-    if folder is not None:
-        return replace(_local(folder, folder.name, revision), local=True)
+    existing = _existing(model)
+    if existing is not None and existing.is_dir():
+        return replace(_local(existing, existing.name, revision), local=True)
     if model in bundled():
         return _local(bundled()[model], model, revision)
     if model in EMBEDDED:
@@ -113,8 +113,7 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
             raise MissingExtra(what, packaged.extra, packaged.apart)
         check_package(packaged.package)
         return _local(path, model, revision)
-    existing = _existing(model) is not None
-    if existing or not HUB_NAME.fullmatch(model):
+    if existing is not None or not HUB_NAME.fullmatch(model):
         raise ModelError(
             "this is a file, not a model folder" if existing else "there is no such model folder",
             where=model[:200],

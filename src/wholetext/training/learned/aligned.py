@@ -17,7 +17,7 @@ from wholetext.models.device import Precision
 from wholetext.models.embeddings import unit
 from wholetext.models.encoder import Encoder, EncoderBackend, open_encoder
 from wholetext.models.hub.locate import Located
-from wholetext.models.layout import Layout, together
+from wholetext.models.layout import together
 from wholetext.models.tokenizer import TokenizedText, Tokenizer
 from wholetext.training.learned.folder import Config
 from wholetext.training.learned.likeness import NAMES, likeness
@@ -67,9 +67,6 @@ class Units(EncoderBackend):
         self.reading = TokenizedText(self.tokenizer.limited(settings.limit or None))
         self.id = f"{self.encoder.id}/layers{tuple(self.layers)}/aligned/{self.reading}"
 
-    def layout(self, x: Excerpt) -> Layout:
-        return self.tokenizer.layout(x, self.reading)
-
     def run(self, batch: Sequence[Excerpt]) -> list[NDArray[Any]]:
         layouts = [self.layout(view) for view in batch]
         places = [layout.kept(markers=False) for layout in layouts]
@@ -93,9 +90,8 @@ class AlignedForm:
         return together(self.units.fit(view) for view in (pair.hyp[0], pair.refs[0]))
 
     def shows(self, pair: Request) -> list[tuple[str, str]]:
-        marked = self.units.tokenizer.marked
         sides = {"hyp": pair.hyp[0], "ref": pair.refs[0]}
-        return [(side, marked(self.units.layout(view))) for side, view in sides.items()]
+        return [(side, self.units.shown(view)) for side, view in sides.items()]
 
     def seen(self, pair: Request) -> int | None:
         return self.units.tokenizer.seen(pair.hyp[0], self.units.reading)
