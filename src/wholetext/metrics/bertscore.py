@@ -175,9 +175,11 @@ class BertScore(TokenMetric):
         small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"
         return (*super().notes(langs), *((small,) if self.model == "minilm" else ()))
 
-    def backend(self, run: Runtime, everything: bool = False, **how: Any) -> TokenVectors:
+    def backend(
+        self, run: Runtime, everything: bool = False, kind: type[TokenVectors] = TokenVectors
+    ) -> TokenVectors:
         around = self.align_scope == "sequence" or bool(self.match_special_tokens)
-        return super().backend(run, everything or around, **how)
+        return super().backend(run, everything or around, kind)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         idf = run.survey if self.idf else None

@@ -65,9 +65,10 @@ class MoverScore(TokenMetric):
     def default_layer(self, model: str, depth: int) -> int:
         return depth
 
-    def backend(self, run: Runtime, everything: bool = True, **how: Any) -> TokenVectors:
-        kind = JoinedLayers if self.version == "1" else TokenVectors
-        return super().backend(run, everything, kind=kind)
+    def backend(
+        self, run: Runtime, everything: bool = True, kind: type[TokenVectors] = TokenVectors
+    ) -> TokenVectors:
+        return super().backend(run, everything, JoinedLayers if self.version == "1" else kind)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         idf: Idf | None = run.survey if self.idf else None

@@ -136,7 +136,7 @@ class Likelihood(ModelMetric):
         if self.direction == "src-hyp":
             return [("", Pair(request.src, request.hyp[0]))] if request.src else []
         ways = {"ref-hyp": slice(0, 1), "hyp-ref": slice(1, 2)}.get(self.direction, slice(2))
-        both = ((Pair(ref, hyp), Pair(hyp, ref)) for hyp, ref in request.pairs())
+        both = ([Pair(ref, hyp), Pair(hyp, ref)] for hyp, ref in request.pairs())
         return [("", pair) for pairs in both for pair in pairs[ways]]
 
     def _mean(self, logs: TokenLogProbs) -> float:
