@@ -84,7 +84,7 @@ def test_several_sets(folder: Path, second: Path) -> None:
     assert pooled.where == "wmt22.small de-en + wmt21.small de-en" and pooled.estimates[0].pairs == 6 + 3
     (mean,) = both.means
     assert mean.value("chrf") == pytest.approx(np.mean([result.value("chrf") for result in single]))
-    assert pooled.low[0] <= pooled.high[0] and mean.intervals[0] is not None
+    assert pooled.intervals[0][0] <= pooled.intervals[0][1] and mean.intervals[0] is not None
     for result, (row, *_) in zip(single, ([r for r in both.contests if r.where == s.where] for s in single)):
         assert row.difference == pytest.approx(result.value(metrics[1]) - result.value("chrf"))
         assert row.p == result.p[0, 1]

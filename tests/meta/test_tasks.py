@@ -98,11 +98,11 @@ def test_intervals(folder: Path, unit: Any) -> None:
     found, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
         result = run_task(found, read_task(text), tests)
-        for one, low, high in zip(result.estimates, result.low, result.high):
+        for one, (low, high) in zip(result.estimates, result.intervals):
             assert low <= high
             if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
                 assert low <= one.value + 1e-9 and one.value <= high + 1e-9
-    assert np.isnan(run_task(found, read_task("sys:spa"), tests).low).all()
+    assert np.isnan(run_task(found, read_task("sys:spa"), tests).intervals).all()
 
 
 def test_pooled_accuracy_over_language_pairs(folder: Path, stored: Gathered) -> None:

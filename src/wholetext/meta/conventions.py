@@ -149,7 +149,7 @@ def standard_gold(names: Sequence[str]) -> str | None:
 
 def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
     """The standard gold among (name, level), but direct assessments standardised by rater, as they are averaged."""
-    gold = standard_gold(list(dict.fromkeys(name for name, _ in names)))
+    gold = standard_gold([name for name, _ in names])
     return "wmt-z" if gold == "wmt-raw" and ("wmt-z", "seg") in names else gold
 
 

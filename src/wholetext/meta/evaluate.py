@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from wholetext.errors import InputError, WriteError
@@ -104,10 +105,10 @@ def meta_evaluate(
     if out is not None:
         check(Path(out), META, (FILE,))
     official = preset(what.preset)
-    rows = what.micro, what.nan_as_zero
-    run = tasks_for(what.levels, [*what.tasks, *official.tasks], *rows)
-    usual = tasks_for((), GRID_TASKS, *rows) if grid else tasks_for(("sys", "seg"), (), *rows)
-    run = run or usual
+    task_levels, names = what.levels, (*what.tasks, *official.tasks)
+    if not task_levels and not names:
+        task_levels, names = ((), GRID_TASKS) if grid else (("sys", "seg"), ())
+    run = tasks_for(task_levels, names, what.micro, what.nan_as_zero)
     if grid:
         selected = replace(selected, names=tuple(grid.specs(selected.names)))
     sources = [evalset] if isinstance(evalset, EvalSet | str | Path) else list(evalset)
@@ -139,19 +140,15 @@ def meta_evaluate(
     levels = dict.fromkeys(task.level for task in run)
     between = [
         (
-            f"{part.participants.name} {part.participants.gold_name if several else ''}".rstrip(),
+            part.participants.name + several * f" {part.participants.gold_name}",
             level,
             *inter_correlation(part, level),
         )
-        for part in parts
-        if what.between
-        for level in levels
+        for part, level in product(parts, levels if what.between else ())
     ]
     golds = [
-        (opened.name, level, *gold_correlation([group[at] for group in groups], level))
-        for at, opened in enumerate(evalsets)
-        for level in levels
-        if what.between and several
+        (same[0].participants.name, level, *gold_correlation(same, level))
+        for same, level in product(zip(*groups), levels if what.between and several else ())
     ]
     points: dict[str, list[Point]] = {}
     for part in parts if lengths else ():
@@ -159,24 +156,23 @@ def meta_evaluate(
         points.setdefault(part.participants.name, []).extend(
             _curves(part, selected.names, windows, options)
         )
-    notes = dict.fromkeys(note for part in parts for note in part.notes)
     cells = grid_cells([metric.name for metric in parts[0].metrics if metric.source != "file"])
     wide = len(evalsets) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
     meta = Meta(
-        tuple(parts),
-        results,
-        average,
-        tests.alpha,
-        tuple(between),
-        points,
-        tuple(notes),
-        tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
-        cells,
-        contests(cells, [result for result in results if not result.pooled]),
-        tuple(golds),
-        paired_t_tests(results) if what.paired_t else None,
-        tuple(williams_tests(part, n) for part in parts for n in levels if what.williams),
-        bool(what.tasks),
+        parts=tuple(parts),
+        results=results,
+        average=average,
+        alpha=tests.alpha,
+        between=tuple(between),
+        curves=points,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        means=tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
+        grid=cells,
+        contests=contests(cells, [result for result in results if not result.pooled]),
+        golds=tuple(golds),
+        paired_t=paired_t_tests(results) if what.paired_t else None,
+        williams=tuple(williams_tests(part, n) for part in parts for n in levels if what.williams),
+        named=bool(what.tasks),
     )
     if out is not None:
         write_meta(Path(out), meta)
@@ -205,11 +201,10 @@ def _usual_gold(evalset: EvalSet, official: Preset, averaged: bool) -> str | Non
 
     None: whatever is the standard one.
     """
-    levels = evalset.human_names
-    names = list(dict.fromkeys(name for name, _ in levels))
+    names = [name for name, _ in evalset.human_names]
     if official.gold in names:
         return official.gold
-    gold = paragraph_gold(levels)
+    gold = paragraph_gold(evalset.human_names)
     return gold if averaged and gold != standard_gold(names) else None
 
 

@@ -31,8 +31,10 @@ from wholetext.meta.agreement.correlation import (
     ratio,
     spearman_rows,
 )
+from wholetext.scoring.significance.resample import Interval
 from wholetext.types import FloatArray, IntArray
 
+Bounds = tuple[float, float] | Interval | None
 _EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is reported
 
 
@@ -134,6 +136,21 @@ class Estimate:
     pairs: int  # compared
     chance: float
     epsilon: float | None = None  # the tie threshold
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ranked:
+    """Metrics by one measure, best first; NaN is undefined."""
+
+    metrics: tuple[str, ...]
+    values: tuple[float, ...]
+    ranks: tuple[int | None, ...]  # clusters; None where nothing was tested
+    intervals: tuple[Bounds, ...]  # 95 %; None where not requested
+    chance: tuple[float, ...] = ()  # what each metric is expected to reach by chance
+    baseline: tuple[str, float] | None = None  # the length of the text instead of a metric
+
+    def value(self, metric: str) -> float:
+        return self.values[self.metrics.index(metric)]
 
 
 def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate:

@@ -28,6 +28,7 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.meta.agreement.correlation import BoolArray, ratio
+from wholetext.meta.agreement.measures import Ranked
 from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked, Place
 from wholetext.notebook.display import brief
 from wholetext.scoring.significance.resample import (
@@ -35,6 +36,7 @@ from wholetext.scoring.significance.resample import (
     SEED,
     TRIALS,
     Interval,
+    Pairs,
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
@@ -67,18 +69,12 @@ _TIE = (1.0, 1e-9, 1e-12)
 
 
 def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
-    """Compare two lists of spans: (7,) characters hit, in gold, in the metric; spans hit on each side.
+    """Compare two lists of spans: (7,) characters hit, marked in gold and by the metric; spans likewise.
 
-    Spans of both.
+    Hits of spans are counted on the metric's side and on that of gold.
     """
-    return np.array(
-        [
-            *_characters(gold, predicted, credit),
-            *_matched(gold, predicted, credit),
-            len(gold),
-            len(predicted),
-        ]
-    )
+    matched = _matched(gold, predicted, credit)
+    return np.array([*_characters(gold, predicted, credit), *matched, len(gold), len(predicted)])
 
 
 def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float, float]:
@@ -113,33 +109,18 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
     return float(of_a[rows, columns].sum()), float(of_b[rows, columns].sum())
 
 
-def free_statistics(gold: bool, predicted: bool) -> FloatArray:
-    """Classify a segment as error-free: (4,) true and false positive, false and true negative."""
-    return np.array(
-        [
-            gold and predicted,
-            predicted and not gold,
-            gold and not predicted,
-            not gold and not predicted,
-        ],
-        dtype=np.float64,
-    )
-
-
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
     """Compute precision and recall of ``characters``, ``matching`` or ``error-free`` from totals."""
     t = np.moveaxis(totals, -1, 0)
-    hit_p, hit_r, pred, gold = {
-        "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
-        "matching": (t[PRED_HIT], t[GOLD_HIT], t[PRED], t[GOLD]),
+    precision, recall = {
+        "characters": ((t[CHAR_HIT], t[CHAR_PRED]), (t[CHAR_HIT], t[CHAR_GOLD])),
+        "matching": ((t[PRED_HIT], t[PRED]), (t[GOLD_HIT], t[GOLD])),
         "error-free": (
-            t[FREE_HIT],
-            t[FREE_HIT],
-            t[FREE_HIT] + t[FREE_FALSE],
-            t[FREE_HIT] + t[FREE_MISSED],
+            (t[FREE_HIT], t[FREE_HIT] + t[FREE_FALSE]),
+            (t[FREE_HIT], t[FREE_HIT] + t[FREE_MISSED]),
         ),
     }[measure]
-    return _share(hit_p, pred), _share(hit_r, gold)
+    return _share(*precision), _share(*recall)
 
 
 def f1(totals: FloatArray, measure: str) -> FloatArray:
@@ -198,23 +179,15 @@ class SpanOptions:
     alpha: float = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class SpanMeasure:
-    """One measure of all metrics, best first; NaN = undefined."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SpanMeasure(Ranked):
+    """One measure of all metrics; intervals draw documents."""
 
     measure: str
-    metrics: tuple[str, ...]
-    values: tuple[float, ...]
+    intervals: tuple[Interval, ...]
     precision: tuple[float, ...]  # NaN where the measure has none
     recall: tuple[float, ...]
-    intervals: tuple[Interval, ...]  # 95 %, documents drawn
     p: FloatArray  # (metrics, metrics) two-sided, Holm-corrected over all pairs
-    ranks: tuple[
-        int | None, ...
-    ]  # clusters; None where nothing was tested or the value is undefined
-
-    def value(self, metric: str) -> float:
-        return self.values[self.metrics.index(metric)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,21 +225,17 @@ def evaluate_spans(
         )
     items, marks_by_metric, notes = _paired(gold, metrics)
     names = [metric.name for metric in metrics]
-    doc, free = _documents(items), _error_free(items, how)
-    totals = [
-        _totals(_statistics(items, marks, free, _called_free(marks, how), how), doc)
-        for marks in marks_by_metric
-    ]
+    totals = [_totals(items, marks, _called_free(marks, how), how) for marks in marks_by_metric]
     tables = [_table(measure, names, totals, how) for measure in SCORES]
-    tables.append(_auc(names, marks_by_metric, free, doc, how, notes))
-    documents = int(doc.max()) + 1
+    tables.append(_auc(names, items, marks_by_metric, how, notes))
+    documents = len(totals[0])
     few = few_documents(documents, how.alpha, max(1, len(names) * (len(names) - 1) // 2))
     return SpanResults(
         tuple(tables),
         len(items),
         documents,
         sum(len(mark.spans or ()) for mark in items),
-        int(free.sum()),
+        int(_error_free(items, how).sum()),
         (*notes, *([few] if few else [])),
     )
 
@@ -339,33 +308,23 @@ def _error_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
 
 def _called_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
     """Return (segments,) which a metric calls free of errors."""
-    clean = np.array([not mark.spans and not mark.unplaced for mark in marks])
-    if how.free_at is not None:
-        clean &= np.array([mark.score >= how.free_at for mark in marks])
-    return clean
+    low = how.free_at
+    return np.array([mark.error_free() and (low is None or mark.score >= low) for mark in marks])
 
 
-def _statistics(
-    items: Sequence[Marked],
-    marks: Sequence[Marked],
-    free: BoolArray,
-    called_free: BoolArray,
-    how: SpanOptions,
+def _totals(
+    items: Sequence[Marked], marks: Sequence[Marked], called_free: BoolArray, how: SpanOptions
 ) -> FloatArray:
-    """Compute (segments, 11) statistics of one metric; NaN where it has no spans."""
-    stats = np.full((len(items), STATISTICS), np.nan)
-    for row, gold, mark, *verdicts in zip(stats, items, marks, free, called_free):
+    """Sum the statistics of one metric by document: (documents, 11); NaN where it has no spans."""
+    stats, doc = np.full((len(items), STATISTICS), np.nan), _documents(items)
+    for row, gold, mark in zip(stats, items, marks):
         if mark.spans is not None:
-            spans = gold.spans or (), mark.spans
-            row[:FREE_HIT] = span_statistics(*spans, how.credit)
-        if mark.spans is not None or how.free_at is not None:
-            row[FREE_HIT:] = free_statistics(*verdicts)
-    return stats
-
-
-def _totals(stats: FloatArray, doc: IntArray) -> FloatArray:
-    """Sum (segments, 11) statistics by document: (documents, 11)."""
-    totals = np.zeros((int(doc.max()) + 1, stats.shape[1]))
+            row[:FREE_HIT] = span_statistics(gold.spans or (), mark.spans, how.credit)
+    free = _error_free(items, how)
+    verdicts = free & called_free, ~free & called_free, free & ~called_free, ~free & ~called_free
+    known = [mark.spans is not None or how.free_at is not None for mark in marks]
+    stats[known, FREE_HIT:] = np.stack(verdicts, axis=1)[known]
+    totals = np.zeros((int(doc.max()) + 1, STATISTICS))
     np.add.at(totals, doc, stats)
     return totals
 
@@ -382,21 +341,15 @@ def _table(
     name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how: SpanOptions
 ) -> SpanMeasure:
     score, sums = SCORES[name], np.stack([total.sum(axis=0) for total in totals])
-    pairs = list(combinations(range(len(metrics)), 2))
-    p = np.full(len(pairs), np.nan)
-    if how.draws and pairs:
-        p = randomization_p(totals, score, pairs, how.draws, how.seed)
-    sides = np.full((2, len(metrics)), np.nan)
-    if name != "accuracy":
-        sides = np.stack(precision_recall(sums, name))
-    return _ordered(name, metrics, score(sums), sides, _resampled(totals, score, how), p, how)
+    test = partial(randomization_p, totals, score, trials=how.draws, seed=how.seed)
+    sides = None if name == "accuracy" else precision_recall(sums, name)
+    return _ordered(name, metrics, score(sums), _resampled(totals, score, how), test, how, sides)
 
 
 def _auc(
     metrics: Sequence[str],
+    items: Sequence[Marked],
     marks_by_metric: Sequence[Sequence[Marked]],
-    free: BoolArray,
-    doc: IntArray,
     how: SpanOptions,
     notes: list[str],
 ) -> SpanMeasure:
@@ -404,6 +357,7 @@ def _auc(
 
     Paired bootstrap of documents.
     """
+    doc = _documents(items)
     drawn = np.eye(int(doc.max()) + 1)  # totals: how often each document is drawn
     observed = np.full(len(metrics), np.nan)
     samples = np.full((len(metrics), RESAMPLES if len(drawn) > 1 else 0), np.nan)
@@ -414,47 +368,46 @@ def _auc(
         elif np.isnan(scores).any():
             notes.append(f"{metrics[i]}: some segments have no score, so it has no AUC")
             continue
-        score = partial(auc, scores=scores, free=free, doc=doc)
+        score = partial(auc, scores=scores, free=_error_free(items, how), doc=doc)
         observed[i] = float(score(np.ones(len(drawn))))
         samples[i] = _resampled([drawn], score, how)
-    pairs = list(combinations(range(len(metrics)), 2))
-    p = np.full(len(pairs), np.nan)
-    if how.draws and samples.size:
-        p = bootstrap_p(samples, observed, pairs, centred=True)
-    return _ordered("auc", metrics, observed, np.full((2, len(metrics)), np.nan), samples, p, how)
+    test = partial(bootstrap_p, samples, observed, centred=True)
+    return _ordered("auc", metrics, observed, samples, test, how)
 
 
 def _ordered(
     name: str,
     metrics: Sequence[str],
     observed: FloatArray,
-    sides: FloatArray,
     samples: FloatArray,
-    p: FloatArray,
+    test: Callable[[Pairs], FloatArray],
     how: SpanOptions,
+    sides: tuple[FloatArray, FloatArray] | None = None,
 ) -> SpanMeasure:
     """Order metrics, best first, with clusters of Holm-corrected p-values."""
     size = len(metrics)
+    pairs = list(combinations(range(size), 2))
     table = np.full((size, size), np.nan)
-    for (a, b), value in zip(combinations(range(size), 2), holm(p)):
-        table[a, b] = table[b, a] = value
+    for (a, b), p in zip(pairs, holm(test(pairs)) if how.draws and pairs else ()):
+        table[a, b] = table[b, a] = p
     order = sorted(
         range(size), key=lambda i: (np.isnan(observed[i]), -np.nan_to_num(observed[i]), metrics[i])
     )
     table = table[np.ix_(order, order)]
     ranks = cluster_ranks(table, how.alpha)
     tested = size == 1 or bool((~np.isnan(table)).any())
+    precision, recall = sides or (np.full(size, np.nan), np.full(size, np.nan))
     return SpanMeasure(
-        name,
-        tuple(metrics[i] for i in order),
-        tuple(observed[order].tolist()),
-        tuple(sides[0][order].tolist()),
-        tuple(sides[1][order].tolist()),
-        tuple(interval(samples[i]) for i in order),
-        table,
-        tuple(
+        metrics=tuple(metrics[i] for i in order),
+        values=tuple(observed[order].tolist()),
+        ranks=tuple(
             rank if tested and not np.isnan(observed[i]) else None for rank, i in zip(ranks, order)
         ),
+        measure=name,
+        intervals=tuple(interval(samples[i]) for i in order),
+        precision=tuple(precision[order].tolist()),
+        recall=tuple(recall[order].tolist()),
+        p=table,
     )
 
 
@@ -529,8 +482,7 @@ def _rater_row(
     names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions
 ) -> RaterSpans:
     first, second = zip(*common)
-    free, called_free = _error_free(first, how), _error_free(second, how)
-    totals = _totals(_statistics(first, second, free, called_free, how), _documents(first))
+    totals = _totals(first, second, _error_free(second, how), how)
     return RaterSpans(
         *names,
         len(common),

@@ -74,7 +74,7 @@ class Marked:
         """The sum of MQM weights (major 5, minor 1) of the spans."""
         return sum(PENALTIES[span.severity] for span in self.spans or ())
 
-    def error_free(self, threshold: float) -> bool:
+    def error_free(self, threshold: float = -math.inf) -> bool:
         """Tell whether there is no error, and no score below ``threshold``."""
         return not self.spans and not self.unplaced and not self.score < threshold
 
