@@ -33,6 +33,7 @@ from wholetext.meta.agreement.correlation import (
     average_rows,
     pearson_rows,
     rank_rows,
+    ratio,
     zscore,
 )
 from wholetext.meta.agreement.measures import ROW_STATISTICS, Measure, calibrate, row_weights
@@ -133,9 +134,8 @@ def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparis
     first, second = np.triu_indices(metrics, 1)
     used = (~np.isnan(null)).sum(axis=0)
     p, delta = np.full((2, metrics, metrics), np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p[first, second] = (null >= observed - _SLACK).sum(axis=0) / used
-        p[second, first] = (null <= observed + _SLACK).sum(axis=0) / used
+    p[first, second] = ratio((null >= observed - _SLACK).sum(axis=0), used)
+    p[second, first] = ratio((null <= observed + _SLACK).sum(axis=0), used)
     delta[first, second], delta[second, first] = observed, -observed
     return Comparisons(p, delta, null)
 
@@ -254,10 +254,8 @@ class PermutedPearson:
                         into[0] += r.sum(axis=0)
                         into[1] += defined
         if self.pooled:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                r = np.nan_to_num(
-                    sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum())
-                )
+            scale = np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum())
+            r = np.nan_to_num(ratio(sums[:, 0], scale))
         else:
             r = sums[:, 0] / np.maximum(sums[:, 1], 1)
         return np.ascontiguousarray((r[0] - r[1]).T)
