@@ -15,7 +15,7 @@ from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
 from wholetext.io.formats.summaries import open_judged
 from wholetext.meta.agreement.measures import system_means
-from wholetext.meta.conventions import paragraph_gold, standard_gold
+from wholetext.meta.conventions import Conventions, paragraph_gold, standard_gold
 from wholetext.meta.grid import GridAxes, contests, drawn, grid_cells
 from wholetext.meta.judgments import Source, find_ratings, published_ratings, read_weights
 from wholetext.meta.metric_scores import Gathered, MetricSelection, gather
@@ -35,7 +35,6 @@ from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.store import FILE, META, Meta, write_meta
 from wholetext.meta.tasks import (
     MetricTests,
-    Preset,
     gold_correlation,
     inter_correlation,
     official_langs,
@@ -196,7 +195,7 @@ def _opened(
     return opened
 
 
-def _usual_gold(evalset: EvalSet, official: Preset, averaged: bool) -> str | None:
+def _usual_gold(evalset: EvalSet, official: Conventions, averaged: bool) -> str | None:
     """The gold of a year's tasks (ESA for WMT25), or z-scores of DA to average in paragraphs.
 
     None: whatever is the standard one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -177,18 +178,15 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
     Where several labels share it, the one without a reference gets ``[noref]``, and several with
     references keep their labels.
     """
-    by_name: dict[str, dict[str, bool]] = {}  # name → label → whether it has a reference
-    for file in files:
-        name, refs = split_label(file.label)
-        by_name.setdefault(name, {})[file.label] = bool(refs)
+    labels = list(dict.fromkeys(file.label for file in files))
+    names = [split_label(label)[0] for label in labels]
+    with_refs = Counter(name for label, name in zip(labels, names) if split_label(label)[1])
     shown: dict[str, str] = {}
-    for name, labels in by_name.items():
-        with_refs = sum(labels.values())
-        for label, has_reference in labels.items():
-            if has_reference:
-                shown[name if with_refs == 1 else label] = label
-            else:
-                shown[f"{name}[noref]" if with_refs else name] = label
+    for label, name in sorted(zip(labels, names), key=lambda pair: names.index(pair[1])):
+        if split_label(label)[1]:
+            shown[name if with_refs[name] == 1 else label] = label
+        else:
+            shown[f"{name}[noref]" if with_refs[name] else name] = label
     return shown
 
 

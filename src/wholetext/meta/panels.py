@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,12 @@ def meta(record: Mapping[str, Any]) -> Study:
         )
         for entry in record.get("between_metrics", [])
     ]
-    panels += _signatures(fields)
+    metrics = tuple(
+        (metric["name"], (f"{entry['set']} {entry['langs']}", metric["source"]))
+        for entry in fields
+        for metric in entry["metrics"]
+    )
+    panels += [Table("Metrics", ("set", "signature, or file"), metrics)] if metrics else []
     notes = tuple(record.get("notes", ()))
     return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), notes, picture)
 
@@ -67,41 +73,27 @@ def _order(panel: Panel) -> int:
     return first.index(panel.axis) if isinstance(panel, Bars) and panel.axis in first else MAIN
 
 
-def _signatures(fields: Sequence[Mapping[str, Any]]) -> list[Panel]:
-    """List the signature of each metric, or that its scores are from a file."""
-    rows = tuple(
-        (metric["name"], (f"{entry['set']} {entry['langs']}", metric["source"]))
-        for entry in fields
-        for metric in entry["metrics"]
-    )
-    return [Table("Metrics", ("set", "signature, or file"), rows)] if rows else []
-
-
 def _agreement(record: Mapping[str, Any]) -> Table:
     tasks, average = record["tasks"], record.get("average")
-    columns = [
-        {row["name"]: (row["value"], row["rank"]) for row in task["metrics"]} for task in tasks
-    ]
     places = {task["where"] for task in tasks}
-    titles = [
-        task["task"] if len(places) == 1 else f"{task['task']} {task['where']}".strip()
+    columns = [("average", average["metrics"])] if average else []
+    columns += [
+        (f"{task['task']} {task['where'] if len(places) > 1 else ''}".rstrip(), task["metrics"])
         for task in tasks
     ]
-    order = {row["name"]: None for task in tasks for row in task["metrics"]}
-    if average:
-        columns.insert(0, {row["name"]: (row["value"], row["rank"]) for row in average["metrics"]})
-        titles.insert(0, "average")
-        order = {**{row["name"]: None for row in average["metrics"]}, **order}
-    empty = (None, None)
-    rows = tuple((name, tuple(column.get(name, empty)[0] for column in columns)) for name in order)
-    ranks = tuple(tuple(column.get(name, empty)[1] for column in columns) for name in order)
+    by_name = [{row["name"]: row for row in rows} for _, rows in columns]
+    names = dict.fromkeys(name for rows in by_name for name in rows)
+    values, ranks = (
+        [tuple(rows.get(name, {}).get(key) for rows in by_name) for name in names]
+        for key in ("value", "rank")
+    )
     alpha = record.get("alpha", 0.05)
     place = f"{places.pop()}. " if len(places) == 1 else ""
     return Table(
         "Agreement with human judgment",
-        tuple(titles),
-        rows,
-        ranks=ranks,
+        tuple(title for title, _ in columns),
+        tuple(zip(names, values)),
+        ranks=tuple(ranks),
         note=f"{place}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.",
     )
 
@@ -219,17 +211,17 @@ def _contests(record: Mapping[str, Any]) -> list[Panel]:
     for task, counts in record.get("wins", {}).items():
         rows = [row for row in record["contests"] if row["task"] == task]
         places = list(dict.fromkeys(row["where"] for row in rows))
-        by_name: dict[str, dict[str, Any]] = {}
-        for row in rows:
-            by_name.setdefault(row["name"], {})[row["where"]] = row
+        by_place = {(row["name"], row["where"]): row for row in rows}
         cells = tuple(
             (
                 name,
                 tuple(
-                    own.get(place, {}).get(key) for place in places for key in ("difference", "p")
+                    by_place.get((name, place), {}).get(key)
+                    for place in places
+                    for key in ("difference", "p")
                 ),
             )
-            for name, own in by_name.items()
+            for name in dict.fromkeys(row["name"] for row in rows)
         )
         heads = tuple(head for place in places for head in (place, "p"))
         note = "Context wins {wins} of {of}; {significant_wins} of {significant} significant ones.".format(
@@ -244,19 +236,19 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
     for where in dict.fromkeys(point["where"] for point in points):
         selected = [point for point in points if point["where"] == where]
         lengths = tuple(sorted({point["k"] for point in selected}))
+        metrics = list(dict.fromkeys(point["metric"] for point in selected))
         for measure, name in CURVES.items():
             modes = ("direct",) if measure == "direct_average" else ("direct", "average")
-            lines = []
-            for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in selected)):
-                for mode in modes:
-                    by_length = {
-                        p["k"]: p.get(measure)
-                        for p in selected
-                        if p["metric"] == metric and p["mode"] == mode
-                    }
-                    values = tuple(by_length.get(length) for length in lengths)
-                    title = metric if mode == "direct" else f"{metric}, averaged"
-                    lines.append(Line(title, values, control=mode != "direct", hue=hue))
+            known = {(p["metric"], p["mode"], p["k"]): p.get(measure) for p in selected}
+            lines = [
+                Line(
+                    metric if mode == "direct" else f"{metric}, averaged",
+                    tuple(known.get((metric, mode, length)) for length in lengths),
+                    control=mode != "direct",
+                    hue=metrics.index(metric),
+                )
+                for metric, mode in product(metrics, modes)
+            ]
             note = "" if len(modes) == 1 else "Dashed: the mean of the sentences' scores."
             panels.append(
                 Curves(

@@ -38,7 +38,7 @@ from wholetext.meta.agreement.measures import (
     estimate,
 )
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.conventions import conventions
+from wholetext.meta.conventions import SETS, Conventions, conventions
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
 from wholetext.scoring.significance.resample import cluster_ranks
@@ -330,32 +330,10 @@ def pooled_accuracy_task(
 # ---------------------------------------------------------------- several tasks
 
 
-@dataclass(frozen=True)
-class Preset:
-    """The tasks of a year's official table."""
-
-    tasks: tuple[str, ...]  # for every language pair
-    pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
-    gold: str = (
-        ""  # human scores that count where a language pair has them; else MQM where there is MQM
-    )
-
-
-PRESETS: dict[str, Preset] = {
-    "wmt21": Preset(("sys:pearson", "seg:kendall/item")),
-    "wmt22": Preset(
-        ("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True
-    ),
-    "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
-    "wmt24": Preset(("sys:spa", "seg:acc_eq")),
-    "wmt24pp": Preset(("sys:spa", "seg:acc_eq")),
-    "wmt25": Preset(("sys:spa", "seg:acc_eq"), gold="esa"),
-}
-
-
-def preset(name: str | None) -> Preset:
-    """An official task list; an empty one where none is named."""
-    return PRESETS[known("task list", name, PRESETS)] if name else Preset(())
+def preset(name: str | None) -> Conventions:
+    """The conventions of a year with an official task list; empty ones where none is named."""
+    lists = {name: year for name, year in SETS.items() if year.tasks}
+    return lists[known("task list", name, lists)] if name else Conventions({})
 
 
 def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import integer, number, reader, reading
 from wholetext.io.formats.evalset import EvalSet
@@ -30,15 +28,18 @@ from wholetext.views import glue_of, stretches
 Severity = Literal["minor", "major"]
 Place = tuple[str, str, int]  # system, document, segment of it from 0
 RawSpan = tuple[Any, Any, Any]  # start, end and severity as a file has them
+Errors = dict[RawSpan, None]  # each once
 
 PENALTIES = {"minor": 1.0, "major": 5.0}
-_SEVERITIES: dict[str, Severity] = {"minor": "minor", "major": "major", "critical": "major"}
-_NO_ERROR = (
-    "neutral",
-    "no-error",
-    "no_error",
-    "undecided",
-)  # what the WMT25 script passes over, and MQM's weight 0
+# None: no error; undecided and neutral are what the WMT25 script passes over, and MQM's weight 0
+_NO_ERROR = ("neutral", "no-error", "no_error", "undecided")
+_SEVERITIES: dict[str, Severity | None] = {
+    "": "minor",
+    "minor": "minor",
+    "major": "major",
+    "critical": "major",
+    **dict.fromkeys(_NO_ERROR),
+}
 _NOWHERE = ("missing", "-1", "")  # places of an omission in ESA files
 _FORM = 'write {"start": 0, "end": 4, "severity": "major"}, in characters from 0'
 
@@ -118,17 +119,13 @@ class SpanParser:
 
     def _severity(self, severity: Any, where: str) -> Severity | None:
         word = str(severity or "").strip().lower()
-        if word in _NO_ERROR:
-            self.counts["no error"] += word != "no-error"
-            return None
-        if not word:
-            self.counts["no severity"] += 1
-            return "minor"
+        self.counts["no error"] += word in _NO_ERROR and word != "no-error"
+        self.counts["no severity"] += not word
         if word not in _SEVERITIES:
             raise InputError(
                 f"there is no severity {word[:40]!r}",
                 where=where,
-                next=f"a severity is one of {', '.join((*_SEVERITIES, *_NO_ERROR))}",
+                next=f"a severity is one of {', '.join(filter(None, _SEVERITIES))}",
             )
         return _SEVERITIES[word]
 
@@ -163,21 +160,6 @@ class SpanParser:
             for key, (noun, verb, text) in sentences.items()
             if self.counts[key]
         )
-
-
-def unique(marks: Iterable[Marked], where: str) -> tuple[Marked, ...]:
-    """The marks; an error where one rater has a segment twice."""
-    by_place: dict[tuple[Place, str], Marked] = {}
-    for mark in marks:
-        if (mark.place, mark.rater) in by_place:
-            raise AlignmentError(
-                f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there "
-                "twice",
-                where=where,
-                next="give each segment once per rater, with all of its spans",
-            )
-        by_place[mark.place, mark.rater] = mark
-    return tuple(by_place.values())
 
 
 # ---------------------------------------------------------------- files
@@ -264,7 +246,15 @@ def _jsonl(path: FilePath, name: str) -> Annotations:
             where = at(file.name, line_number)
             with reading(where, _EXAMPLE, what="this line cannot be read"):
                 marks.append(_record(record, name, parser, where))
-    return Annotations(name, unique(marks, shown(path)), parser.notes(name))
+    marked = Counter((mark.place, mark.rater) for mark in marks)
+    for ((system, doc, segment), _), times in marked.items():
+        if times > 1:
+            raise AlignmentError(
+                f"segment {segment} of document {doc!r} of {system!r} is there twice",
+                where=shown(path),
+                next="give each segment once per rater, with all of its spans",
+            )
+    return Annotations(name, tuple(marks), parser.notes(name))
 
 
 def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str) -> Marked:
@@ -373,30 +363,22 @@ def _run_marks(
     Where a metric that marks errors has no score, as when a judge refused, the segment is not
     marked at all.
     """
-    glue, rows = glue_of(lang, scores), scores.rows
-    value = scores.at("segment") * (1 if scores.higher_is_better else -1)
-    reached, first = rows.coverage() > 0.5, np.concatenate([[0], np.cumsum(rows.sizes)])
-    for at_doc, doc in enumerate(rows.docs):
-        segments, of = texts[doc], rows.of(at_doc)
-        errors: list[dict[tuple[int | None, int | None, str], None]] = [{} for _ in segments]
-        with damaged_details(scores):
-            for row in range(of.start, of.stop) if parser else ():
-                start = int(rows.start[row])
-                stop = (
-                    len(segments)
-                    if scores.signature.get("view") == "whole"
-                    else int(rows.stop[row])
-                )
-                for a, b, severity in _errors(scores.details[row]):
-                    if a is None or b is None:  # somewhere in the row
-                        errors[start][None, None, severity] = None
-                    else:
-                        for place, first_of, end in stretches(segments[start:stop], glue, a, b):
-                            errors[start + place][first_of, end, severity] = None
-        for place, text in enumerate(segments[: int(rows.sizes[at_doc])]):
-            score = float(value[first[at_doc] + place])
-            if reached[first[at_doc] + place] and not (
-                parser and math.isnan(score) and not errors[place]
-            ):
-                spans, unplaced = parser.parse(errors[place], text, spec) if parser else (None, 0)
-                yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)
+    glue, rows, errors = glue_of(lang, scores), scores.rows, dict[tuple[str, int], Errors]()
+    whole = scores.signature.get("view") == "whole"
+    with damaged_details(scores):
+        for row, facts in zip(rows, scores.details if parser else ()):
+            segments = texts[row.doc][row.start : None if whole else row.stop]
+            for a, b, severity in _errors(facts):
+                somewhere = a is None or b is None  # in the row
+                places = [(0, None, None)] if somewhere else stretches(segments, glue, a, b)
+                for place, start, end in places:
+                    errors.setdefault((row.doc, row.start + place), {})[start, end, severity] = None
+    values = scores.at("segment") * (1 if scores.higher_is_better else -1)
+    places = [(doc, place) for doc, size in zip(rows.docs, rows.sizes) for place in range(size)]
+    for (doc, place), score, rows_there in zip(places, values.tolist(), rows.coverage()):
+        marked = errors.get((doc, place), {})
+        stated = not parser or not math.isnan(score) or marked
+        if rows_there > 0.5 and stated and place < len(texts[doc]):
+            text = texts[doc][place]
+            spans, unplaced = parser.parse(marked, text, spec) if parser else (None, 0)
+            yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)
