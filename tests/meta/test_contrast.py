@@ -21,7 +21,6 @@ from wholetext.meta.contrastive.decisions import (
     groups,
     overall,
     stored_decisions,
-    wilson,
     with_controls,
 )
 from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item, read_contrast_set
@@ -138,15 +137,6 @@ def test_groups() -> None:
     assert [(g.group, g.total) for g in by_flag] == [("intra", 1), ("unknown", 3)]
 
 
-def test_wilson_by_formula() -> None:
-    low, high = wilson(8, 10)
-    z, p, n = 1.959963984540054, 0.8, 10
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-    assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-12)
-    assert wilson(0, 5)[0] == 0.0 and wilson(5, 5)[1] == 1.0
-
-
 def test_mcnemar_by_hand() -> None:
     items = [item(at, "a", "b") for at in range(12)]
     first = decided([True] * 10 + [False] * 2, items)
@@ -196,19 +186,6 @@ def test_a_context_blind_metric_gets_exactly_half(data: Path) -> None:
     assert (found.correct, found.total) == (98, 196) and found.accuracy == 0.5
     seeing = decide(anaphora, Scorer(Context(prev=1), Fingerprint()), NO_CACHE)
     assert overall(seeing).correct != 100  # a context view is not blind
-
-
-@pytest.mark.data
-def test_counts_of_the_real_sets(data: Path) -> None:
-    anaphora = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
-    lexical = read_contrast_set(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl")
-    assert anaphora.langs == ("en", "fr") and len(anaphora) == len(lexical) == 200
-    kinds = [one.type for one in anaphora.items]
-    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"m.sg": 50, "f.sg": 50, "m.pl": 50, "f.pl": 50}
-    kinds = [one.type for one in lexical.items]
-    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"disambig": 172, "repet": 22, "repet, disambig": 6}
-    large = read_contrast_set(data / "contrastive" / "contrapro-large.en-fr.jsonl")
-    assert len(large) == 14000 and all(len(one.src_context) <= 3 for one in large.items)
 
 
 @pytest.mark.long
@@ -323,36 +300,18 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "random scores without ties reach 41.7 %" in out
 
 
-def test_preferences_are_a_contrastive_set(tmp_path: Path) -> None:
-    row = {"source": "s", "target": "r", "text1": "a", "text2": "b", "text1_tag": "para", "text2_tag": "sent"}
-    path = tmp_path / "p.jsonl"
-    path.write_text("\n".join(json.dumps({**row, "choice": choice}) for choice in ("text1", "text2", "tie")), "utf-8")
-    found = read_contrast_set(path)
-    assert [[one.text for one in item.candidates] for item in found.items] == [["a", "b"], ["b", "a"]]
-    assert [item.type for item in found.items] == ["para", "sent"]
-    assert found.warnings == ("1 item left out: people preferred neither text",)
-
-
-@pytest.mark.data
-def test_literary_preferences(data: Path) -> None:
-    found = read_contrast_set(data / "pairwise" / "literary-translation.jsonl")
-    assert len(found) == 540
-    kinds = [item.type for item in found.items]
-    assert kinds.count("para") > kinds.count("sent")
-    assert {item.langs for item in found.items} >= {("ja", "pl"), ("fr", "en"), ("de", "ja")} and all(
-        item.ref for item in found.items)
-
-
 def test_preferences_are_judged_with_their_references_by_language(tmp_path: Path) -> None:
     """A metric reads the reference of each item; Japanese is cut as Japanese (chrF has no words, BLEU has)."""
     rows = [{"source": "s", "target": "the cat sat here today", "text1": "the cat sat here", "text2": "a dog ran",
-             "source_lang": "de", "target_lang": "en", "choice": "text1"},
+             "source_lang": "de", "target_lang": "en", "choice": "text1", "text1_tag": "para", "text2_tag": "sent"},
             {"source": "s", "target": "猫はここに座った。", "text1": "犬は走った。", "text2": "猫はここに座る。",
-             "source_lang": "de", "target_lang": "ja", "choice": "text2"}]
+             "source_lang": "de", "target_lang": "ja", "choice": "text2", "text1_tag": "para", "text2_tag": "sent"}]
     path = tmp_path / "p.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    path.write_text("\n".join(map(json.dumps, [*rows, {**rows[0], "choice": "tie"}])), "utf-8")
     items = read_contrast_set(path)
-    assert [item.langs for item in items.items] == [("de", "en"), ("de", "ja")]
+    assert [(item.langs, item.type) for item in items.items] == [(("de", "en"), "para"), (("de", "ja"), "sent")]
+    assert [item.candidates[0].text for item in items.items] == ["the cat sat here", "猫はここに座る。"]
+    assert items.warnings == ("1 item left out: people preferred neither text",)
     for metric in ("chrf", "bleu"):
         assert decide(items, metric, NO_CACHE).correct.all()
     path.write_text(json.dumps({**rows[0], "target": ""}), "utf-8")
@@ -385,13 +344,12 @@ def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pyte
 
 def lending(many: int, context: int = 3) -> ContrastSet:
     """Items whose sentences name their item and place."""
-    items = []
-    for at in range(many):
-        before = tuple(f"s{at}.{i}" for i in range(context))
-        target = tuple(f"t{at}.{i}" for i in range(context))
-        items.append(Item(f"item {at}", f"source {at}", before,
-                          (Candidate(f"right {at}", target), Candidate(f"wrong {at}", target))))
-    return ContrastSet("made", ("en", "fr"), tuple(items))
+    def item(at: int) -> Item:
+        before, target = (tuple(f"{side}{at}.{i}" for i in range(context)) for side in "st")
+        sides = tuple(Candidate(f"{side} {at}", target) for side in ("right", "wrong"))
+        return Item(f"item {at}", f"source {at}", before, sides)
+
+    return made(*map(item, range(many)))
 
 
 @pytest.mark.parametrize("source", ["shuffled", "other"])
@@ -410,11 +368,10 @@ def test_all_candidates_of_an_item_get_the_same_wrong_context(source: str) -> No
 
 
 def test_controls_depend_on_the_seed_and_not_on_company() -> None:
-    shuffled = scorer("context(prev=3,hyp=own,source=shuffled):chrf")
-    all_items, few = lending(30), lending(10)
-    assert with_controls(all_items, shuffled)[0].items[:10] == with_controls(few, shuffled)[0].items
-    reseeded = scorer("context(prev=3,hyp=own,source=shuffled,seed=1):chrf")
-    assert with_controls(few, shuffled)[0].items != with_controls(few, reseeded)[0].items
+    shuffled, reseeded = (scorer(f"context(prev=3,hyp=own,source=shuffled{seed}):chrf") for seed in ("", ",seed=1"))
+    few = with_controls(lending(10), shuffled)[0].items
+    assert with_controls(lending(30), shuffled)[0].items[:10] == few
+    assert with_controls(lending(10), reseeded)[0].items != few
 
 
 def test_one_sentence_cannot_be_shuffled_which_is_noted() -> None:
@@ -426,21 +383,14 @@ def test_one_sentence_cannot_be_shuffled_which_is_noted() -> None:
 
 
 @dataclass(frozen=True)
-class Heard(Metric):
+class Heard(Length):
     """1 if the context of the source names the item that the hypothesis belongs to."""
 
-    name = "heard"
-    summary = "for tests"
     needs = frozenset({"src", "hyp"})
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        return mean_stats([_own(request) for request in requests])
-
-
-def _own(request: Request) -> float:
-    assert request.src is not None
-    number = request.hyp[0].text.split()[-1]
-    return float("right" in request.hyp[0].text and request.src.parts[0].startswith(f"s{number}."))
+        pairs = [(request.hyp[0].text.split(), request.src.parts[0]) for request in requests if request.src]
+        return mean_stats([float(side == "right" and heard.startswith(f"s{at}.")) for (side, at), heard in pairs])
 
 
 @pytest.mark.parametrize(("source", "correct"), [("same", 12), ("shuffled", 12), ("other", 0)])

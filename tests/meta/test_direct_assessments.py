@@ -13,7 +13,6 @@ from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.direct_assessments import published_files, read_assessments
 from wholetext.meta.judgments import (
-    corpus_segments,
     find_ratings,
     published_ratings,
     raw_mqm,
@@ -173,7 +172,3 @@ def test_mixed_scales_are_refused(tmp_path: Path) -> None:
     paths = [written(tmp_path / name, [hit("a", 1, 0.5)]) for name in ("ad-deen-good-stnd.csv", "ad-good-raw.csv")]
     with pytest.raises(InputError, match="some of these files have standard scores, some raw ones"):
         read_assessments(paths, "de-en", [("d", 0)])
-
-
-def test_segments_are_those_of_the_documents(evalset: EvalSet) -> None:
-    assert corpus_segments(evalset)[5] == ("doc1", 0)

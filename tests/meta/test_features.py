@@ -7,6 +7,7 @@ import pytest
 
 from wholetext.errors import MetricError
 from wholetext.io import Loaded
+from wholetext.meta.agreement.measures import Ranked
 from wholetext.meta.features import discriminativeness, focus_statistics, metric_correlation
 from wholetext.meta.tasks import paired_t_tests
 from wholetext.scoring.evaluate import Options, score
@@ -78,17 +79,11 @@ def test_foci_are_counted() -> None:
 def test_paired_t_between_metrics_is_scipys() -> None:
     from scipy import stats
 
-    class Task:
-        metrics = ("a", "b")
-
-        def __init__(self, *values: float) -> None:
-            self.values = dict(zip(self.metrics, values))
-
-        def value(self, name: str) -> float:
-            return self.values[name]
+    def task(*values: float) -> Ranked:
+        return Ranked(metrics=("a", "b"), values=values, ranks=(None, None), intervals=())
 
     rows = [(0.5, 0.4), (0.7, 0.5), (0.2, 0.25)]
-    names, p = paired_t_tests([Task(*row) for row in rows])  # type: ignore[misc]
+    names, p = paired_t_tests([task(*row) for row in rows])  # type: ignore[misc]
     assert names == ["a", "b"]
     assert p[0, 1] == p[1, 0] == pytest.approx(stats.ttest_rel(*zip(*rows)).pvalue)
-    assert np.isnan(paired_t_tests([Task(0.1, 0.2)])[1][0, 1])  # type: ignore[list-item]
+    assert np.isnan(paired_t_tests([task(0.1, 0.2)])[1][0, 1])  # type: ignore[list-item]

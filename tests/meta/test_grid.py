@@ -22,11 +22,6 @@ NONE, PEARSON = MetricTests(draws=0), MetaTasks(tasks=("sys:pearson",))
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return evalset_folder.make(tmp_path)
-
-
-@pytest.fixture
 def second(folder: Path) -> Path:
     """Another set: the same without its first system."""
     other = folder.parent / "wmt21.small"

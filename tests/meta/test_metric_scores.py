@@ -25,11 +25,6 @@ NONE = MetricTests(draws=0)
 Capture = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return evalset_folder.make(tmp_path)
-
-
 def names(gathered: Gathered) -> list[str]:
     return [metric.name for metric in gathered.metrics]
 

@@ -1,19 +1,18 @@
-"""`meta --tasks wmt23|wmt24` alone is the official table: compared with the definitions written out in loops."""
+"""`meta --tasks wmt23|wmt24` alone is the official table: its systems, references, metrics and weights."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr
 
 from tests.in_process import call
 from tests.meta import wmt_folders
 from tests.meta.wmt_folders import Values
+from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.conventions import standard_references
 from wholetext.meta.tasks import official_langs, preset
 
@@ -32,38 +31,9 @@ def systems_of(year: str, lp: str) -> list[str]:
     return sorted([*names, *([HUMAN[year, lp]] if (year, lp) in HUMAN else [])])
 
 
-def rows(values: Values, systems: list[str]) -> np.ndarray:
-    return np.array([values[name] for name in systems])
-
-
-def agreed(gold: Values, metric: Values, systems: list[str]) -> tuple[int, int]:
-    """Pairs of systems with the same sign of the difference of the means in the files, and all pairs."""
-    g, m = ({s: float(np.nanmean(v[s])) for s in systems} for v in (gold, metric))
-    pairs = list(combinations(systems, 2))
-    return sum(np.sign(g[a] - g[b]) == np.sign(m[a] - m[b]) for a, b in pairs), len(pairs)
-
-
-def acc_eq(gold: np.ndarray, metric: np.ndarray) -> float:
-    """The best, over thresholds, of the mean over segments of the share of pairs that agree, ties included."""
-    judged = ~np.isnan(gold[0])
-    pairs = list(combinations(range(len(gold)), 2))
-    human, machine = (np.array([values[a, judged] - values[b, judged] for a, b in pairs]) for values in (gold, metric))
-    agreement = [np.mean(np.sign(human) == np.where(np.abs(machine) <= epsilon, 0.0, np.sign(machine)))
-                 for epsilon in (0.0, *np.unique(np.abs(machine)))]  # every segment has as many pairs
-    return float(max(agreement))
-
-
-def spa(gold: np.ndarray, metric: np.ndarray) -> float:
-    judged = ~np.isnan(gold[0])
-    drawn = np.random.default_rng(4).random(size=(1000, judged.sum()), dtype=np.float32)
-    masks = np.rint(drawn).astype(float) * 2 - 1
-
-    def p(values: np.ndarray, a: int, b: int) -> float:
-        gap = values[a, judged] - values[b, judged]
-        return float(np.mean(masks @ gap >= gap.sum() - 1e-9))
-
-    pairs = list(combinations(range(len(gold)), 2))
-    return 1 - float(np.mean([abs(p(gold, a, b) - p(metric, a, b)) for a, b in pairs]))
+def means(values: Values, systems: list[str]) -> np.ndarray:
+    """(systems, 1) the means in the files."""
+    return np.array([[float(np.nanmean(values[name]))] for name in systems])
 
 
 def expected(year: str, made: dict, name: str) -> dict[str, float]:
@@ -75,18 +45,18 @@ def expected(year: str, made: dict, name: str) -> dict[str, float]:
         std = wmt_folders.PAIRS[year][lp][0]
         parts.append((gold, metrics[f"{name}-{'src' if name == wmt_folders.QE[year] else std}"], systems_of(year, lp)))
     if year == "wmt23":
-        counts = [agreed(*part) for part in parts]
-        found["sys:accuracy"] = sum(a for a, _ in counts) / sum(n for _, n in counts)
+        single = [estimate(means(gold, systems), means(metric, systems), Measure("accuracy", "item"))
+                  for gold, metric, systems in parts]
+        found["sys:accuracy"] = sum(e.value * e.pairs for e in single) / sum(e.pairs for e in single)
     for lp, (gold, metric, systems) in zip(OFFICIAL[year], parts):
-        g, m = rows(gold, systems), rows(metric, systems)
-        known = ~np.isnan(g)
+        g, m = ([values[name] for name in systems] for values in (gold, metric))
         if year == "wmt23":
-            means = [[float(np.nanmean(v[s])) for s in systems] for v in (gold, metric)]
-            found[f"sys:pearson {lp}"] = float(pearsonr(*means)[0])
-            found[f"seg:pearson {lp}"] = float(pearsonr(g[known], m[known])[0])
+            level = means(gold, systems), means(metric, systems)
+            found[f"sys:pearson {lp}"] = estimate(*level, Measure("pearson")).value
+            found[f"seg:pearson {lp}"] = estimate(np.array(g), np.array(m), Measure("pearson")).value
         else:
-            found[f"sys:spa {lp}"] = spa(g, m)
-        found[f"seg:acc_eq {lp}"] = acc_eq(g, m)
+            found[f"sys:spa {lp}"] = estimate(np.array(g), np.array(m), Measure("spa")).value
+        found[f"seg:acc_eq {lp}"] = estimate(np.array(g), np.array(m), Measure("acc_eq", "item")).value
     return found
 
 

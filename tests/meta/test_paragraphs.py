@@ -95,16 +95,6 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
         texts(loaded, strange.items, 2)
 
 
-def test_unspaced_languages_are_joined_without_a_space() -> None:
-    from wholetext.io import from_texts
-
-    texts_of = {"refs": ["a。", "b。"], "srcs": ["Hello.", "Bye."], "docs": ["d", "d"]}
-    loaded = from_texts(["你好。", "再见。"], **texts_of, langs="en-zh")  # type: ignore[arg-type]
-    made = texts(loaded, [("d", 0)], 2)
-    assert made.corpus.docs[0].src == ("Hello. Bye.",)
-    assert made.outputs[0].docs["d:1-2"] == ("你好。再见。",)
-
-
 COUNTS = {"mqm_ted_ende.tsv": [7406, 3605, 2348, 1706, 1339, 1082, 896, 750, 633, 567],
           "mqm_ted_zhen.tsv": [7935, 3853, 2499, 1818, 1426, 1128, 943, 800, 665, 590]}
 
@@ -219,12 +209,8 @@ def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     rated = [one for one in paragraphs(ratings, Windows(2)) if one.doc in sampled]
     means = []
     for one in rated:
-        alone = [
-            score(
-                [hyps[one.system][one.doc][i]], spec, refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]], langs="de-en"
-            )[spec]["hyp"]
-            for i in range(one.start, one.start + 2)
-        ]
+        alone = [score([hyps[one.system][one.doc][i]], spec, refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]],
+                       langs="de-en")[spec]["hyp"] for i in range(one.start, one.start + 2)]
         means.append(np.mean([scores.at("segment")[0] for scores in alone]))
     assert average.pearson == pytest.approx(np.corrcoef(means, [one.score for one in rated])[0, 1], abs=1e-6)
 

@@ -200,42 +200,13 @@ def test_spans_of_a_run_folder(view: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "marker": f"{__name__}:Marker"})
     texts = ("a bad one", "fine", "bad bad")
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {}),))
-    wt.score(
-        wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()),
-        [f"{view}marker"],
-        out=tmp_path / "run",
-        significance=wt.Significance(),
-    )
+    wt.score(wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()), [f"{view}marker"], out=tmp_path / "run")
     found, = wt.meta.read_spans(tmp_path / "run")
     assert [mark.spans for mark in found.marks] == [
         (ErrorSpan(2, 5, "major"),), (), (ErrorSpan(0, 3, "major"), ErrorSpan(4, 7, "major"))]
     gold = Annotations("gold", tuple(Marked("A", "d", i, "r", mark.spans) for i, mark in enumerate(found.marks)))
     result = wt.meta.evaluate_spans(gold, [found])
     assert [result[name].values[0] for name in ("characters", "matching", "accuracy")] == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.slow
-def test_spans_of_xcomet(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
-    model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "xcomet"
-    texts = ("The cat was asleep on the mat.", "She was tired.", "Then the dog came in.")
-    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {"r": texts}),))
-    results = wt.score(
-        wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()),
-        [f"comet@{model}", "chrf"],
-        out=tmp_path / "run",
-        significance=wt.Significance(),
-    )
-    xcomet, chrf = wt.meta.read_spans(tmp_path / "run")
-    scores = results[xcomet.name]["A"]
-    marked = [facts["spans"] if facts else None for facts in scores.details]
-    assert any(marked), "the small model marks nothing"
-    assert [[(s.start, s.end) for s in mark.spans or ()] for mark in xcomet.marks] == [
-        list(dict.fromkeys((span["start"], span["end"]) for span in each or ())) for each in marked]
-    assert [mark.score for mark in xcomet.marks] == pytest.approx(scores.at("segment").tolist())
-    assert all(mark.spans is None for mark in chrf.marks)
-    found = wt.meta.evaluate_spans(xcomet, [chrf, xcomet])
-    assert found["characters"].value(xcomet.name) == 1.0 and np.isnan(found["characters"].value(chrf.name))
 
 
 JUDGED = {"a bad one": [("bad", "major")], "fine": [], "not there": [("elsewhere", "minor")], "refused": None,
@@ -267,13 +238,8 @@ def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.Monke
     with ScriptedServer(judged) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setattr("wholetext.judges.chat._FIRST_WAIT", 0.01)
-        wt.score(
-            wt.Loaded(corpus, outputs, ()),
-            [f"sentence:{metric}@m"],
-            options=wt.Options(cache=False),
-            out=tmp_path / "run",
-            significance=wt.Significance(),
-        )
+        wt.score(wt.Loaded(corpus, outputs, ()), [f"sentence:{metric}@m"], options=wt.Options(cache=False),
+                 out=tmp_path / "run")
     found, = wt.meta.read_spans(tmp_path / "run")
     spans = {(mark.system, mark.segment): mark.spans for mark in found.marks}
     if metric == "judge-coherence":
@@ -299,21 +265,12 @@ def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture
     found, = wt.meta.read_spans(path)
     rows, notes = wt.meta.rater_spans(found)
     assert len(rows) == 7 and rows[-1].segments == 1919 == sum(row.segments for row in rows[:-1])
-    first: dict[tuple[str, str, int, str | None], Marked] = {}
-    for mark in found.marks:
-        first.setdefault((mark.rater, mark.doc, mark.segment, mark.text), mark)
-    chars, pairs, alike = [0.0, 0, 0], [0.0, 0.0, 0, 0], []
-    for (rater, doc, segment, text), one in first.items():
-        other = first.get(("rater4", doc, segment, text))
-        if rater == "rater3" and other:
-            sides: list[Spans] = [[(s.start, s.end, s.severity) for s in mark.spans or ()] for mark in (one, other)]
-            chars = [a + b for a, b in zip(chars, by_character(*sides, 0.5))]
-            pairs = [a + b for a, b in zip(pairs, (*by_pairs(*sides, 0.5), len(sides[1]), len(sides[0])))]
-            alike.append(bool(one.spans or one.unplaced) == bool(other.spans or other.unplaced))
+    marks = {rater: {(m.doc, m.segment, m.text): m for m in reversed(found.marks) if m.rater == rater}
+             for rater in ("rater3", "rater4")}
+    common = [(one, marks["rater4"][key]) for key, one in marks["rater3"].items() if key in marks["rater4"]]
+    alike = [bool(one.spans or one.unplaced) == bool(two.spans or two.unplaced) for one, two in common]
     row = next(row for row in rows if (row.first, row.second) == ("rater3", "rater4"))
     assert row.segments == len(alike) and row.scores["accuracy"] == pytest.approx(np.mean(alike))
-    assert row.scores["characters"] == pytest.approx(loop_f1(chars[0], chars[0], chars[2], chars[1]))
-    assert row.scores["matching"] == pytest.approx(loop_f1(*pairs))
     printed = json.loads(call(capsys, "meta", "spans", path, "--compare-raters", "--json")[1])
     assert printed["raters"][-1]["characters"] == pytest.approx(rows[-1].scores["characters"])
     assert any("had marked before" in note for note in notes)

@@ -12,28 +12,21 @@ import pytest
 import scipy.stats
 
 from tests.in_process import call
-from tests.meta import evalset_folder
 from tests.meta.evalset_folder import LP, participants
 from wholetext.errors import InputError, MetricError
-from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import paragraphs as module
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.judgments import find_ratings
 from wholetext.meta.metric_scores import Gathered, gather
 from wholetext.meta.paragraphs import Windows, curves
-from wholetext.meta.store import Meta, as_json, write_meta
 from wholetext.meta.tasks import (
     AgreementTask,
     MetricTests,
     average,
     even_weights,
-    inter_correlation,
     judge,
-    pooled_accuracy_task,
-    preset,
     read_task,
     run_task,
     run_tasks,
@@ -43,11 +36,6 @@ from wholetext.scoring.evaluate import score
 from wholetext.scoring.significance.paired import paired_t
 
 NONE = MetricTests(draws=0)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return evalset_folder.make(tmp_path)
 
 
 @pytest.fixture
@@ -105,16 +93,6 @@ def test_intervals(folder: Path, unit: Any) -> None:
     assert np.isnan(run_task(found, read_task("sys:spa"), tests).intervals).all()
 
 
-def test_pooled_accuracy_over_language_pairs(folder: Path, stored: Gathered) -> None:
-    two = gather(participants(folder, systems=("alpha", "beta", "delta")), [])
-    pooled = pooled_accuracy_task([stored, two], MetricTests(draws=50))
-    single = [run_task(part, read_task("sys:accuracy"), NONE) for part in (stored, two)]
-    for name, got in zip(pooled.metrics, pooled.estimates):
-        right = sum(round(r.value(name) * r.estimates[0].pairs) for r in single)
-        assert (got.pairs, got.value) == (6 + 3, pytest.approx(right / 9))
-    assert pooled.systems == 7
-
-
 # ---------------------------------------------------------------- several tasks
 
 
@@ -150,17 +128,6 @@ def test_weights_are_split_attribute_by_attribute(stored: Gathered) -> None:
         assert found is not None and found.weights == pytest.approx(expected)
 
 
-def test_presets(folder: Path) -> None:
-    parts = [gather(participants(folder, domains=domains), []) for domains in ((), ("news",))]
-    results, found = run_tasks([parts], tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
-    assert len(results) == 7 and found is not None
-    assert found.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
-    assert [str(t) for t in tasks_for(("sys",), ())] == ["sys:accuracy", "sys:pearson", "sys:spa"]
-    for make in (lambda: preset("wmt99"), lambda: tasks_for(("word",), ())):
-        with pytest.raises(InputError):
-            make()
-
-
 def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
     gold = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 4.0], [3.0, 3.0, 3.5]])
     metric = np.stack([gold.copy(), gold + 0.1 * np.eye(3)])
@@ -173,15 +140,15 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
 
 def test_paired_t_by_category(folder: Path) -> None:
     results = score(evalset.read(folder, LP), ["rouge", "chrf"])
-    spec = next(spec for spec in results.scores if "rouge" in spec)
-    one, two = results.scores[spec]["alpha"], results.scores[spec]["gamma"]
+    rouge, chrf = results.scores.values()
+    one, two = rouge["alpha"], rouge["gamma"]
     tests = paired_t(one, two)
     assert [t.category for t in tests] == list(one.outputs)
     expected = scipy.stats.ttest_rel(one.at("doc"), two.at("doc"))
     assert (tests[0].t, tests[0].p) == pytest.approx((expected.statistic, expected.pvalue))
     assert tests[0].first > tests[0].second and np.isnan(paired_t(one, one)[0].p)
     with pytest.raises(MetricError, match="different metrics"):
-        paired_t(one, next(iter(results.scores["chrf"].values())))
+        paired_t(one, chrf["alpha"])
 
 
 def test_williams_at_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,19 +179,6 @@ def test_systems_and_metrics_of_a_run_by_document(folder: Path, tmp_path: Path,
 # ---------------------------------------------------------------- paragraph curves, files, formats
 
 
-def test_curves(folder: Path) -> None:
-    field, ratings = participants(folder), find_ratings(EvalSet.open(folder, LP), "mqm").ratings
-    points = curves(field, ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
-    assert len(points) == 8
-    one = [p for p in points if p.k == 1 and p.metric == "chrf"]
-    assert one[0].acc_eq == one[1].acc_eq  # one sentence is its own paragraph
-    assert one[0].direct_average == pytest.approx(1.0)
-    assert 0 < next(p for p in points if p.k == 2).direct_average <= 1
-    assert all(p.pairs["accuracy"] == 6 and 0 <= p.chance["acc_eq"] <= 1 for p in points)
-    with pytest.raises(InputError, match="no paragraph of 9"):
-        curves(field, ratings, ["chrf"], [Windows(9)])
-
-
 def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
     lines = path.read_text().splitlines(True)
@@ -238,32 +192,9 @@ def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pyte
     monkeypatch.setattr(module, "score_texts", counted)
     field = participants(folder)
     ratings = find_ratings(field.evalset, "mqm").ratings
-    points = curves(field, ratings, ["chrf"], [Windows(2)])
+    curves(field, ratings, ["chrf"], [Windows(2)])
     assert scored[0] == ["doc0:1-1", "doc0:2-2", "doc1:2-2", "doc1:3-3"]  # the first of doc1 is another rater's
     assert scored[1] == ["doc0:1-2", "doc1:2-3"]
-    again = module.curves_of(field, ratings, [Windows(2)], lambda loaded: {
-        "chrf": np.stack([score(Loaded(loaded.corpus, [o]), ["chrf"]).scores["chrf"][o.system].at("segment")
-                          for o in loaded.outputs])})
-    assert [(p.pearson, p.acc_eq) for p in points] == [(p.pearson, p.acc_eq) for p in again]
-
-
-def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
-    part = gather(participants(folder), ["good", "chrf"])
-    table = run_tasks([[part]], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
-    names, between = inter_correlation(part)
-    assert names == ["good", "chrf"] and between[0, 0] == 1.0 and -1 < between[0, 1] == between[1, 0] < 1
-    points = curves(part.participants, find_ratings(EvalSet.open(folder, LP), "mqm").ratings, ["chrf"], [Windows(2)])
-    pairs = ((part.participants.name, "seg", names, between),)
-    meta = Meta((part,), *table, 0.05, pairs, {"x": points}, tuple(part.notes))
-    write_meta(tmp_path / "out", meta)
-    found = json.loads((tmp_path / "out" / "meta.json").read_text())
-    assert found == json.loads(json.dumps(as_json(meta)))
-    assert found["fields"][0]["left_out"] == {"refB": "human"}
-    task = next(t for t in found["tasks"] if t["task"] == "seg:acc_eq")
-    assert {"name", "value", "rank", "pairs", "chance", "epsilon", "interval", "rows"} == set(task["metrics"][0])
-    assert task["p"][0][0] is None and found["curves"][0]["k"] == 2
-    lines = (tmp_path / "out" / "metric-scores" / LP / "chrf-refA.seg.score").read_text().splitlines()
-    assert len(lines) == 32
 
 
 def test_ranks_p_values_and_notes_of_every_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

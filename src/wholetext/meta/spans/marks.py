@@ -369,12 +369,13 @@ def _run_marks(
         for row, facts in zip(rows, scores.details if parser else ()):
             segments = texts[row.doc][row.start : None if whole else row.stop]
             for a, b, severity in _errors(facts):
-                somewhere = a is None or b is None  # in the row
-                places = [(0, None, None)] if somewhere else stretches(segments, glue, a, b)
-                for place, start, end in places:
+                spread: Iterable[RawSpan] = [(0, None, None)]  # somewhere in the row
+                if a is not None and b is not None:
+                    spread = stretches(segments, glue, a, b)
+                for place, start, end in spread:
                     errors.setdefault((row.doc, row.start + place), {})[start, end, severity] = None
     values = scores.at("segment") * (1 if scores.higher_is_better else -1)
-    places = [(doc, place) for doc, size in zip(rows.docs, rows.sizes) for place in range(size)]
+    places = [(doc, at) for doc, size in zip(rows.docs, rows.sizes) for at in range(size)]
     for (doc, place), score, rows_there in zip(places, values.tolist(), rows.coverage()):
         marked = errors.get((doc, place), {})
         stated = not parser or not math.isnan(score) or marked
