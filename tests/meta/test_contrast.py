@@ -72,11 +72,11 @@ def made(*items: Item) -> ContrastSet:
 
 def test_strictly_better_than_every_other() -> None:
     items = made(item(0, "long text", "short"), item(1, "abc", "ab", "abcd"), item(2, "abc", "xyz"), item(3, "a", ""))
-    found = decide(items, Scorer(Sentence(), Length()), NO_CACHE)
-    assert found.correct.tolist() == [True, False, False, False]
-    assert (found.margin == 0).tolist() == [False, False, True, False]
-    assert np.isnan(found.margin).tolist() == [False, False, False, True]
-    one = overall(found)
+    result = decide(items, Scorer(Sentence(), Length()), NO_CACHE)
+    assert result.correct.tolist() == [True, False, False, False]
+    assert (result.margin == 0).tolist() == [False, False, True, False]
+    assert np.isnan(result.margin).tolist() == [False, False, False, True]
+    one = overall(result)
     assert (one.total, one.correct, one.ties, one.undefined, one.accuracy) == (4, 1, 1, 1, 0.25)
 
 
@@ -125,14 +125,14 @@ def test_groups() -> None:
     items = [item(0, "a", "b", distance=0, type="x", category="it:es", block="1"),
              item(1, "a", "b", distance=2, type="x", category="it:er", block="1", intra=True),
              item(2, "a", "b", distance=7, type="y", category="it:er", block="2"), item(3, "a", "b", type="y")]
-    found = groups(decided([True, False, True, True], items))
-    assert [(g.group, g.correct, g.total) for g in found["sentence"]] == [
+    result = groups(decided([True, False, True, True], items))
+    assert [(g.group, g.correct, g.total) for g in result["sentence"]] == [
         ("inter", 1, 2), ("intra", 1, 1), ("unknown", 1, 1)]
-    assert [(g.group, g.correct, g.total) for g in found["distance"]] == [
+    assert [(g.group, g.correct, g.total) for g in result["distance"]] == [
         ("0", 1, 1), ("2", 0, 1), (">3", 1, 1), ("unknown", 1, 1)]
-    assert [(g.group, g.correct, g.total) for g in found["type"]] == [("x", 1, 2), ("y", 2, 2)]
-    assert [(g.group, g.correct, g.total) for g in found["block"]] == [("whole blocks", 1, 2)]
-    assert {g.group: g.total for g in found["category"]} == {"it:er": 2, "it:es": 1, "unknown": 1}
+    assert [(g.group, g.correct, g.total) for g in result["type"]] == [("x", 1, 2), ("y", 2, 2)]
+    assert [(g.group, g.correct, g.total) for g in result["block"]] == [("whole blocks", 1, 2)]
+    assert {g.group: g.total for g in result["category"]} == {"it:er": 2, "it:es": 1, "unknown": 1}
     by_flag = groups(decided([True, False, True, True], items), "flag")["sentence"]
     assert [(g.group, g.total) for g in by_flag] == [("intra", 1), ("unknown", 3)]
 
@@ -182,8 +182,8 @@ def test_a_context_blind_metric_gets_exactly_half(data: Path) -> None:
         blocks.setdefault(one.block, []).append(one)
     balanced = [one for block in blocks.values() if pairs_are_mirrored(block) for one in block]
     assert (len(blocks), len(balanced)) == (50, 4 * 49)
-    found = overall(decide(ContrastSet("balanced", anaphora.langs, tuple(balanced)), blind, NO_CACHE))
-    assert (found.correct, found.total) == (98, 196) and found.accuracy == 0.5
+    result = overall(decide(ContrastSet("balanced", anaphora.langs, tuple(balanced)), blind, NO_CACHE))
+    assert (result.correct, result.total) == (98, 196) and result.accuracy == 0.5
     seeing = decide(anaphora, Scorer(Context(prev=1), Fingerprint()), NO_CACHE)
     assert overall(seeing).correct != 100  # a context view is not blind
 
@@ -195,11 +195,11 @@ def test_golden_scores_of_comet_qe(mode: str, view: str, data: Path, oracle: Pat
     expected = json.loads((oracle / "contrastive" / "discevalmt.json").read_text("utf-8"))["expected"][mode]
     model = oracle / "neural" / "models" / "comet-qe-mix"
     items = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
-    found = decide(items, f"{view}:comet@{model}", NO_CACHE)
-    scores = np.stack(found.scores)  # (items, 2)
+    result = decide(items, f"{view}:comet@{model}", NO_CACHE)
+    scores = np.stack(result.scores)  # (items, 2)
     assert scores[:, 0] == pytest.approx(np.array(expected["scores_correct"]), abs=2e-5)
     assert scores[:, 1] == pytest.approx(np.array(expected["scores_contrastive"]), abs=2e-5)
-    assert (overall(found).correct, overall(found).total) == (expected["correct"], expected["total"])
+    assert (overall(result).correct, overall(result).total) == (expected["correct"], expected["total"])
 
 
 # ---------------------------------------------------------------- formats
@@ -215,12 +215,12 @@ def test_discevalmt_json(tmp_path: Path) -> None:
         {"correct": ["Les cartes.", "Elles sont vieilles."], "incorrect": ["Les cartes.", "Ils sont vieux."],
          "type": "f.pl"},
         {"semi-correct": ["Les plans.", "Ils sont vieux."], "incorrect": ["Les plans.", "Elles sont vieilles."]}]}
-    found = read_contrast_set(write(tmp_path / "anaphora.json", {"10": two, "2": two}))
-    assert [one.block for one in found.items] == ["2", "2", "10", "10"] and found.langs == ("en", "fr")
-    first = found.items[0]
+    result = read_contrast_set(write(tmp_path / "anaphora.json", {"10": two, "2": two}))
+    assert [one.block for one in result.items] == ["2", "2", "10", "10"] and result.langs == ("en", "fr")
+    first = result.items[0]
     assert first.src_context == ("The maps.",)
     assert first.candidates[0] == Candidate("Elles sont vieilles.", ("Les cartes.",))
-    assert [one.type for one in found.items[:2]] == ["f.pl", "semi-correct"]
+    assert [one.type for one in result.items[:2]] == ["f.pl", "semi-correct"]
     example = {"src": ["A?", "B."], "trg": {"correct": ["a", "b"], "incorrect": ["a", "c"]}}
     lexical = {"1": {"type": "repet", "examples": [example]}}
     [one] = read_contrast_set(write(tmp_path / "lexical-choice.json", lexical)).items
@@ -241,9 +241,9 @@ def test_contrapro_with_documents(tmp_path: Path, first: int) -> None:
     (folder / "1999_1_2.en").write_text("One.\nA candle.\nHe said: “it burns.”\n", "utf-8")
     (folder / "1999_1_2.de").write_text("Eins.\nEine Kerze.\nEr sagt, sie brennt.\n", "utf-8")
     path = write(tmp_path / "contrapro.json", [contrapro_row(2 + first)])
-    found = read_contrast_set(path, documents=tmp_path / "documents", context=1)
-    [one] = found.items
-    assert found.langs == ("en", "de") and found.warnings == ()
+    result = read_contrast_set(path, documents=tmp_path / "documents", context=1)
+    [one] = result.items
+    assert result.langs == ("en", "de") and result.warnings == ()
     assert one.src_context == ("A candle.",) and one.candidates[0].context == ("Eine Kerze.",)
     assert len(one.candidates) == 3 and one.category == "it:sie" and (one.distance, one.intra) == (1, False)
 
@@ -291,10 +291,10 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     path = tmp_path / "set.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     (tmp_path / "scores").write_text("\n".join(map(str, range(10))), "utf-8")
-    found = stored_decisions(read_contrast_set(path), tmp_path / "scores")
-    assert overall(found).chance == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert [one.chance for one in groups(found)["type"]] == pytest.approx([1 / 3, 1 / 2])
-    assert groups(found)["block"][0].chance == pytest.approx(1 / 6)
+    result = stored_decisions(read_contrast_set(path), tmp_path / "scores")
+    assert overall(result).chance == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert [one.chance for one in groups(result)["type"]] == pytest.approx([1 / 3, 1 / 2])
+    assert groups(result)["block"][0].chance == pytest.approx(1 / 6)
     out = call(capsys, "meta", "contrast", path, "--scores", tmp_path / "scores")[1]
     assert out.splitlines()[0] == "scores is right in 0.0 % of 4 items, no better than chance (41.7 %)."
     assert "random scores without ties reach 41.7 %" in out
@@ -328,15 +328,15 @@ def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pyte
             {**one, "contrastive": ["Ich sah es."], "langs": "eng_Latn-deu_Latn"}]
     path, scores = tmp_path / "pronouns.jsonl", tmp_path / "scores.txt"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    found = read_contrast_set(path)
-    assert found.langs == ("en", "de") and len(found) == 4
-    assert found.warnings == (
+    result = read_contrast_set(path)
+    assert result.langs == ("en", "de") and len(result) == 4
+    assert result.warnings == (
         "not all items are of the language pair en-de (1 of en-fr): all are read as en-de",
         "1 item with the correct translation among the wrong ones, so that every metric ties; see item pronouns-1",
         "1 item with a wrong translation given twice, so that chance is higher than shown; see item pronouns-2")
     scores.write_text("1\n0\n0\n1\n0\n0\n1\n0\n1\n0\n", "utf-8")
     out = call(capsys, "meta", "contrast", path, "--scores", scores, "--json")[1]
-    assert json.loads(out)["notes"] == list(found.warnings)
+    assert json.loads(out)["notes"] == list(result.warnings)
 
 
 # ---------------------------------------------------------------- wrong context, as a control
@@ -355,10 +355,10 @@ def lending(many: int, context: int = 3) -> ContrastSet:
 @pytest.mark.parametrize("source", ["shuffled", "other"])
 def test_all_candidates_of_an_item_get_the_same_wrong_context(source: str) -> None:
     items = lending(30)
-    found, one = with_controls(items, scorer(f"context(prev=3,hyp=own,source={source}):chrf"))
+    result, one = with_controls(items, scorer(f"context(prev=3,hyp=own,source={source}):chrf"))
     assert one.spec == "context(prev=3,hyp=own):chrf"
     changed = 0
-    for before, after in zip(items.items, found.items):
+    for before, after in zip(items.items, result.items):
         assert after.candidates[0].context == after.candidates[1].context
         assert [text.replace("s", "t") for text in after.src_context] == list(after.candidates[0].context)
         own = {text.split(".")[0] for text in after.src_context} == {before.src_context[0].split(".")[0]}
@@ -376,8 +376,8 @@ def test_controls_depend_on_the_seed_and_not_on_company() -> None:
 
 def test_one_sentence_cannot_be_shuffled_which_is_noted() -> None:
     items = lending(4, context=1)
-    found, _ = with_controls(items, scorer("context(prev=1,hyp=own,source=shuffled):chrf"))
-    assert found.items == items.items and "changes nothing in 4 items of 4" in found.warnings[0]
+    result, _ = with_controls(items, scorer("context(prev=1,hyp=own,source=shuffled):chrf"))
+    assert result.items == items.items and "changes nothing in 4 items of 4" in result.warnings[0]
     with pytest.raises(SpecError, match="different contexts"):
         with_controls(lending(1), scorer("context(source=other):chrf"))
 
@@ -396,7 +396,7 @@ class Heard(Length):
 @pytest.mark.parametrize(("source", "correct"), [("same", 12), ("shuffled", 12), ("other", 0)])
 def test_decisions_are_made_in_the_controls_context_and_name_it(source: str, correct: int) -> None:
     one = Scorer(Context(prev=2, hyp="own", source=source), Heard())  # type: ignore[arg-type]
-    found = decide(lending(12), one, Options(cache=False))
-    assert int(found.correct.sum()) == correct
-    assert ("source=" in found.metric) == (source != "same")
-    assert found.set.items == lending(12).items
+    result = decide(lending(12), one, Options(cache=False))
+    assert int(result.correct.sum()) == correct
+    assert ("source=" in result.metric) == (source != "same")
+    assert result.set.items == lending(12).items

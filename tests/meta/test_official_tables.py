@@ -38,7 +38,7 @@ def means(values: Values, systems: list[str]) -> np.ndarray:
 
 def expected(year: str, made: dict, name: str) -> dict[str, float]:
     """Column → value of one metric, in the order of the official table."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     parts = []
     for lp in OFFICIAL[year]:
         gold, metrics = made[lp]
@@ -47,17 +47,17 @@ def expected(year: str, made: dict, name: str) -> dict[str, float]:
     if year == "wmt23":
         single = [estimate(means(gold, systems), means(metric, systems), Measure("accuracy", "item"))
                   for gold, metric, systems in parts]
-        found["sys:accuracy"] = sum(e.value * e.pairs for e in single) / sum(e.pairs for e in single)
+        result["sys:accuracy"] = sum(e.value * e.pairs for e in single) / sum(e.pairs for e in single)
     for lp, (gold, metric, systems) in zip(OFFICIAL[year], parts):
         g, m = ([values[name] for name in systems] for values in (gold, metric))
         if year == "wmt23":
             level = means(gold, systems), means(metric, systems)
-            found[f"sys:pearson {lp}"] = estimate(*level, Measure("pearson")).value
-            found[f"seg:pearson {lp}"] = estimate(np.array(g), np.array(m), Measure("pearson")).value
+            result[f"sys:pearson {lp}"] = estimate(*level, Measure("pearson")).value
+            result[f"seg:pearson {lp}"] = estimate(np.array(g), np.array(m), Measure("pearson")).value
         else:
-            found[f"sys:spa {lp}"] = estimate(np.array(g), np.array(m), Measure("spa")).value
-        found[f"seg:acc_eq {lp}"] = estimate(np.array(g), np.array(m), Measure("acc_eq", "item")).value
-    return found
+            result[f"sys:spa {lp}"] = estimate(np.array(g), np.array(m), Measure("spa")).value
+        result[f"seg:acc_eq {lp}"] = estimate(np.array(g), np.array(m), Measure("acc_eq", "item")).value
+    return result
 
 
 @pytest.mark.parametrize("year", ["wmt23", "wmt24"])
@@ -67,27 +67,27 @@ def test_the_official_table(year: str, name: str, tmp_path: Path, capsys: pytest
     folder = tmp_path / year
     for part in ("references", "sources") if name == "without texts" else ():
         shutil.rmtree(folder / part)
-    found = table(capsys, str(folder), "--tasks", year)
+    result = table(capsys, str(folder), "--tasks", year)
     metrics = {*wmt_folders.METRICS[year], wmt_folders.QE[year]}
-    assert {row["name"] for row in found["average"]["metrics"]} == metrics  # no contrastive submission
-    averages = {row["name"]: row["value"] for row in found["average"]["metrics"]}
+    assert {row["name"] for row in result["average"]["metrics"]} == metrics  # no contrastive submission
+    averages = {row["name"]: row["value"] for row in result["average"]["metrics"]}
     for metric in sorted(metrics):
-        wanted = expected(year, made, metric)
-        values = [row["value"] for task in found["tasks"] for row in task["metrics"] if row["name"] == metric]
-        assert values == pytest.approx(list(wanted.values()), abs=1e-9), metric
-        weights = [3.0 if column == "sys:accuracy" else 1.0 for column in wanted]
-        unit = [(value + 1) / 2 if "pearson" in column else value for column, value in wanted.items()]
+        required = expected(year, made, metric)
+        values = [row["value"] for task in result["tasks"] for row in task["metrics"] if row["name"] == metric]
+        assert values == pytest.approx(list(required.values()), abs=1e-9), metric
+        weights = [3.0 if column == "sys:accuracy" else 1.0 for column in required]
+        unit = [(value + 1) / 2 if "pearson" in column else value for column, value in required.items()]
         assert averages[metric] == pytest.approx(np.average(unit, weights=weights), abs=1e-9)
     if year == "wmt23":
-        assert found["tasks"][0]["metrics"][0]["pairs"] == 15 + 15 + 21  # he-en: five systems and refA
+        assert result["tasks"][0]["metrics"][0]["pairs"] == 15 + 15 + 21  # he-en: five systems and refA
 
 
 def test_what_the_preset_decides_can_be_said_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wmt_folders.make(tmp_path, "wmt23")
     folder = str(tmp_path / "wmt23")
-    found = table(capsys, folder, "--tasks", "wmt23", "--no-human", "--no-primary")
-    assert found["tasks"][0]["metrics"][0]["pairs"] == 15 + 10 + 21
-    assert "contrastive" in {row["name"] for row in found["average"]["metrics"]}
+    result = table(capsys, folder, "--tasks", "wmt23", "--no-human", "--no-primary")
+    assert result["tasks"][0]["metrics"][0]["pairs"] == 15 + 10 + 21
+    assert "contrastive" in {row["name"] for row in result["average"]["metrics"]}
     one = table(capsys, folder, "--tasks", "wmt23", "-l", "en-de")
     assert [task["task"] for task in one["tasks"]] == ["sys:accuracy", "sys:pearson", "seg:pearson", "seg:acc_eq"]
     assert one["average"]["weights"] == [0.25] * 4
@@ -102,34 +102,34 @@ def test_a_missing_system_counts_as_zero_with_a_note(tmp_path: Path, capsys: pyt
         path = tmp_path / "wmt24" / "metric-scores" / "en-es" / f"BLEU-refA.{level}.score"
         path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("Sys2")))
     made["en-es"][1]["BLEU-refA"]["Sys2"] = np.zeros(wmt_folders.SEGMENTS)
-    found = table(capsys, str(tmp_path / "wmt24"), "--tasks", "wmt24")
-    value = next(row["value"] for row in found["tasks"][3]["metrics"] if row["name"] == "BLEU")
+    result = table(capsys, str(tmp_path / "wmt24"), "--tasks", "wmt24")
+    value = next(row["value"] for row in result["tasks"][3]["metrics"] if row["name"] == "BLEU")
     assert value == pytest.approx(expected("wmt24", made, "BLEU")["seg:acc_eq en-es"], abs=1e-9)
-    assert any("Sys2" in note and "count as 0" in note for note in found["notes"])
+    assert any("Sys2" in note and "count as 0" in note for note in result["notes"])
 
 
 def test_an_unknown_folder_is_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wmt_folders.make(tmp_path, "wmt23")
     folder = tmp_path / "mine"
     (tmp_path / "wmt23").rename(folder)
-    found = table(capsys, str(folder), "-l", "he-en", "--level", "sys")
-    assert found["fields"][0]["refs"] == ["refA"]
-    assert any("mine is not the name of a WMT test set" in note for note in found["notes"])
-    found = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--conventions", "wmt23")
-    assert found["fields"][0]["refs"] == ["refB"]
-    assert not any("not the name" in note for note in found["notes"])
+    result = table(capsys, str(folder), "-l", "he-en", "--level", "sys")
+    assert result["fields"][0]["refs"] == ["refA"]
+    assert any("mine is not the name of a WMT test set" in note for note in result["notes"])
+    result = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--conventions", "wmt23")
+    assert result["fields"][0]["refs"] == ["refB"]
+    assert not any("not the name" in note for note in result["notes"])
 
 
 def test_wmt25_takes_esa_where_there_is_esa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wmt_folders.make(tmp_path, "wmt23")
     folder = str(tmp_path / "wmt23")
-    found = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "-l", "cs-uk")
-    assert [(task["task"], task["gold"]) for task in found["tasks"]] == [
+    result = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "-l", "cs-uk")
+    assert [(task["task"], task["gold"]) for task in result["tasks"]] == [
         ("sys:spa", "esa"), ("seg:acc_eq", "esa"), ("sys:spa", "da-sqm"), ("seg:acc_eq", "da-sqm")]
     same = table(capsys, folder, "--tasks", "wmt24", "-l", "en-de", "--gold", "esa")
-    assert found["tasks"][:2] == same["tasks"]
-    asked = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "--gold", "mqm")
-    assert {task["gold"] for task in asked["tasks"]} == {"mqm"}
+    assert result["tasks"][:2] == same["tasks"]
+    requested = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "--gold", "mqm")
+    assert {task["gold"] for task in requested["tasks"]} == {"mqm"}
 
 
 def test_language_pairs_and_references_of_wmt25_and_wmt24pp() -> None:

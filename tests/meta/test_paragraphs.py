@@ -32,9 +32,9 @@ def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:
 
 
 def test_windows_are_greedy_and_break_at_gaps() -> None:
-    found = paragraphs(rated({"r": [0, 1, 2, 3, 4, 6, 7, 8]}), Windows(2))
-    assert [p.start for p in found] == [0, 2, 6]
-    assert [p.score for p in found] == [10.0, 50.0, 130.0]
+    result = paragraphs(rated({"r": [0, 1, 2, 3, 4, 6, 7, 8]}), Windows(2))
+    assert [p.start for p in result] == [0, 2, 6]
+    assert [p.score for p in result] == [10.0, 50.0, 130.0]
     assert [p.score for p in paragraphs(rated({"r": [0, 1]}), Windows(2, total="mean"))] == [5.0]
 
 
@@ -59,17 +59,17 @@ def test_equals_the_walk_of_the_paper(places: set[int], k: int) -> None:
             at += k
         else:
             at += 1
-    found = paragraphs(rated({"r": sorted(places)}), Windows(k)) if places else []
-    assert [p.start for p in found] == starts
+    result = paragraphs(rated({"r": sorted(places)}), Windows(k)) if places else []
+    assert [p.start for p in result] == starts
     if places:
         assert [p.start for p in paragraphs(rated({"r": sorted(places)}), Windows(k, "first"))] == starts
 
 
 def test_items_line_up_over_systems() -> None:
-    given = ("A", "r1", range(4)), ("B", "r2", range(4)), ("B", "r3", range(2)), ("C", "r1", range(1, 3))
-    rows = [(system, ("d", i), rater, float(i)) for system, rater, many in given for i in many]
-    found = paragraphs(gather("mqm", rows), Windows(2))
-    chosen = paragraph_set(found, ["A", "B", "C"])
+    rated_by = ("A", "r1", range(4)), ("B", "r2", range(4)), ("B", "r3", range(2)), ("C", "r1", range(1, 3))
+    rows = [(system, ("d", i), rater, float(i)) for system, rater, many in rated_by for i in many]
+    result = paragraphs(gather("mqm", rows), Windows(2))
+    chosen = paragraph_set(result, ["A", "B", "C"])
     assert chosen.items == (("d", 0), ("d", 2))
     assert chosen.alone == 1  # ("d", 1) of C
     np.testing.assert_array_equal(chosen.gold.values, [[1.0, 5.0], [1.0, 5.0], [np.nan, np.nan]])
@@ -79,14 +79,14 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     folder = evalset_folder.make(tmp_path)
     loaded = evalset.read(folder, "de-en")
     source = find_ratings(EvalSet.open(folder, "de-en"), "mqm")
-    found = paragraphs(source.ratings, Windows(2))
-    chosen = paragraph_set(found, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
+    result = paragraphs(source.ratings, Windows(2))
+    chosen = paragraph_set(result, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
     made = texts(loaded, chosen.items, 2)
     assert [doc.id for doc in made.corpus.docs[:2]] == ["doc0:1-2", "doc0:3-4"]
     assert made.corpus.docs[0].refs["refA"] == (" ".join(evalset_folder.REF[:2]),)
     assert made.corpus.docs[0].meta["k"] == "2"
     assert made.outputs[0].docs["doc0:1-2"] == (" ".join(evalset_folder.outputs()["alpha"][:2]),)
-    write_jsonl(tmp_path / "p.jsonl", found)
+    write_jsonl(tmp_path / "p.jsonl", result)
     first = json.loads((tmp_path / "p.jsonl").read_text().splitlines()[0])
     assert (first["system"], first["doc"], first["start"], first["k"], first["rater"]) == ("alpha", "doc0", 0, 2, "ann")
     elsewhere = [one for system in "AB" for one in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
@@ -106,8 +106,8 @@ def test_paragraph_counts_of_ted(name: str, data: Path, golden: Path) -> None:
     assert [len(paragraphs(source.ratings, Windows(k))) for k in range(1, 11)] == COUNTS[name]
     if name == "mqm_ted_ende.tsv":
         expected = json.loads((golden / "mqm" / "mqm_ted_ende.json").read_text())
-        mine = [[p.system, p.doc, p.start + 1, p.k, p.rater, p.score] for p in paragraphs(source.ratings, Windows(3))]
-        assert mine[:20] == expected["paragraphs_k3_first_20"]
+        three = paragraphs(source.ratings, Windows(3))[:20]
+        assert [[p.system, p.doc, p.start + 1, p.k, p.rater, p.score] for p in three] == expected["paragraphs_k3_first_20"]
         total = sum(p.score for p in paragraphs(source.ratings, Windows(10)))
         assert total == pytest.approx(expected["paragraphs_k10_all_sum"], abs=1e-9)
 

@@ -25,12 +25,12 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_mqm_table(tmp_path: Path) -> None:
-    found, = wt.meta.read_spans(write(tmp_path / "m.tsv", MQM))
-    assert [(mark.segment, mark.text, mark.spans, mark.unplaced) for mark in found.marks] == [
+    result, = wt.meta.read_spans(write(tmp_path / "m.tsv", MQM))
+    assert [(mark.segment, mark.text, mark.spans, mark.unplaced) for mark in result.marks] == [
         (0, "ab cd e", (ErrorSpan(3, 5, "minor"),), 1), (1, "fine", (), 0),
         (2, "no end", (ErrorSpan(3, 6, "major"),), 0)]
-    assert [mark.error_free(85) for mark in found.marks] == [False, True, False]
-    assert len(found.notes) == 2 and "1 error has no place" in found.notes[0] and "not closed" in found.notes[1]
+    assert [mark.error_free(85) for mark in result.marks] == [False, True, False]
+    assert len(result.notes) == 2 and "1 error has no place" in result.notes[0] and "not closed" in result.notes[1]
 
 
 def test_jsonl(tmp_path: Path) -> None:
@@ -83,14 +83,14 @@ def test_a_segment_may_not_be_there_twice(tmp_path: Path) -> None:
 def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
     gold, = wt.meta.read_spans(write(tmp_path / "m.tsv", MQM))
 
-    def mine(**changes: object) -> Annotations:
+    def computed(**changes: object) -> Annotations:
         line = {"system": "A", "doc": "d", "segment": 1, "text": "fine", "spans": []} | changes
         return wt.meta.read_spans(write(tmp_path / "s.jsonl", json.dumps(line)))[0]
 
-    assert any("2 of 3 segments" in note for note in wt.meta.evaluate_spans(gold, [mine()]).notes)
+    assert any("2 of 3 segments" in note for note in wt.meta.evaluate_spans(gold, [computed()]).notes)
     with pytest.raises(AlignmentError, match="another output"):
-        wt.meta.evaluate_spans(gold, [mine(text="another")])
+        wt.meta.evaluate_spans(gold, [computed(text="another")])
     with pytest.raises(AlignmentError, match="no segment is in all files"):
-        wt.meta.evaluate_spans(gold, [mine(system="B")])
-    scores_only = wt.meta.evaluate_spans(gold, [mine(spans=None, score=0.5)])
+        wt.meta.evaluate_spans(gold, [computed(system="B")])
+    scores_only = wt.meta.evaluate_spans(gold, [computed(spans=None, score=0.5)])
     assert np.isnan(scores_only["characters"].values[0]) and scores_only["characters"].ranks == (None,)

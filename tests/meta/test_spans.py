@@ -71,8 +71,8 @@ def random_spans(rng: np.random.Generator) -> Spans:
     return [(int(a), int(a + rng.integers(1, 12)), str(rng.choice(["minor", "major"]))) for a in starts]
 
 
-def spans(found: Spans) -> tuple[ErrorSpan, ...]:
-    return tuple(ErrorSpan(a, b, severity) for a, b, severity in found)  # type: ignore[arg-type]
+def spans(result: Spans) -> tuple[ErrorSpan, ...]:
+    return tuple(ErrorSpan(a, b, severity) for a, b, severity in result)  # type: ignore[arg-type]
 
 
 many = pytest.mark.parametrize("cases", [50, pytest.param(1000, marks=pytest.mark.slow)])
@@ -84,9 +84,10 @@ def test_span_statistics_are_those_of_the_definitions(cases: int) -> None:
     for case in range(cases):
         gold, predicted = random_spans(rng), random_spans(rng)
         credit = float(rng.choice([0.0, 0.5, 1.0]))
-        found = measures.span_statistics(spans(gold), spans(predicted), credit)
-        wanted = [*by_character(gold, predicted, credit), *by_pairs(gold, predicted, credit), len(gold), len(predicted)]
-        assert found == pytest.approx(wanted, abs=1e-6), (case, gold, predicted, credit)
+        result = measures.span_statistics(spans(gold), spans(predicted), credit)
+        sizes = len(gold), len(predicted)
+        expected = [*by_character(gold, predicted, credit), *by_pairs(gold, predicted, credit), *sizes]
+        assert result == pytest.approx(expected, abs=1e-6), (case, gold, predicted, credit)
 
 
 def corpus(rng: np.random.Generator, metrics: int) -> tuple[Annotations, list[Annotations]]:
@@ -107,11 +108,11 @@ def test_error_free_and_micro_averages_are_those_of_loops(cases: int) -> None:
     for _ in range(cases // 5):  # five metrics each
         gold, metrics = corpus(rng, 5)
         options = wt.meta.SpanOptions(draws=0, free_at=float(rng.choice([80, 85, 90])))
-        found = _quick(gold, metrics, options)
+        result = _quick(gold, metrics, options)
         for metric in metrics:
-            wanted = loops(gold, metric, options)
-            values = {name: found[name].value(metric.name) for name in wanted}
-            assert values == pytest.approx(wanted, abs=1e-6, nan_ok=True)
+            expected = loops(gold, metric, options)
+            values = {name: result[name].value(metric.name) for name in expected}
+            assert values == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def _quick(gold: Annotations, metrics: list[Annotations], options: wt.meta.SpanOptions) -> wt.meta.SpanResults:
@@ -144,9 +145,9 @@ def loops(gold: Annotations, metric: Annotations, how: wt.meta.SpanOptions) -> d
 def test_the_published_case() -> None:
     """A wrong severity earns half, an overlap its characters: 2 of 4 at full credit, 3 at half."""
     gold, predicted = [(0, 4, "major"), (10, 13, "minor")], [(2, 6, "major"), (10, 13, "major")]
-    found = measures.span_statistics(spans(gold), spans(predicted))
-    assert found.tolist() == [2 + 1.5, 7, 7, 0.5 + 0.5, 0.5 + 0.5, 2, 2]
-    assert measures.f1(np.array([*found, 0, 0, 0, 0]), "characters") == pytest.approx(0.5)
+    result = measures.span_statistics(spans(gold), spans(predicted))
+    assert result.tolist() == [2 + 1.5, 7, 7, 0.5 + 0.5, 0.5 + 0.5, 2, 2]
+    assert measures.f1(np.array([*result, 0, 0, 0, 0]), "characters") == pytest.approx(0.5)
     nothing = np.array([*measures.span_statistics((), ()), 0, 0, 0, 0])
     assert measures.f1(nothing, "characters") == 1.0  # as the official script has it
 
@@ -163,15 +164,15 @@ def test_a_metric_that_is_right_beats_one_that_is_not() -> None:
     def one(name: str, source: dict[tuple[str, str, int], Spans]) -> Annotations:
         return Annotations(name, tuple(Marked(*place, name, spans(source[place])) for place in places))
 
-    found = wt.meta.evaluate_spans(one("gold", marks), [one("noise", noise), one("right", marks)])
+    result = wt.meta.evaluate_spans(one("gold", marks), [one("noise", noise), one("right", marks)])
     for name in ("characters", "matching", "error-free", "accuracy", "auc"):
-        table = found[name]
+        table = result[name]
         assert table.metrics == ("right", "noise") and table.ranks == (1, 2), name
         assert table.values[0] == 1.0 and table.p[0, 1] <= 0.01
         assert table.intervals[1].low < table.values[1] < table.intervals[1].high
     same = wt.meta.evaluate_spans(one("gold", marks), [one("a", noise), one("b", noise)])
     assert all(table.ranks == (1, 1) for table in same.measures)
-    assert found.documents == 20 and found.segments == 80
+    assert result.documents == 20 and result.segments == 80
 
 
 # ---------------------------------------------------------------- a metric of a run
@@ -186,13 +187,13 @@ class Marker(Metric):
     needs = frozenset({"hyp"})
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        found = []
+        result = []
         for i, request in enumerate(requests):
             text = request.hyp[0].text
             places = [at for at in range(len(text)) if text.startswith("bad", at)]
             run.detail(i, spans=[{"start": at, "end": at + 3, "severity": "critical"} for at in places])
-            found.append(-float(len(places)))
-        return mean_stats(found)
+            result.append(-float(len(places)))
+        return mean_stats(result)
 
 
 @pytest.mark.parametrize("view", ["", "paragraph(size=2):", "slide(size=2,step=1):", "whole:"])
@@ -201,11 +202,11 @@ def test_spans_of_a_run_folder(view: str, tmp_path: Path, monkeypatch: pytest.Mo
     texts = ("a bad one", "fine", "bad bad")
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {}),))
     wt.score(wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()), [f"{view}marker"], out=tmp_path / "run")
-    found, = wt.meta.read_spans(tmp_path / "run")
-    assert [mark.spans for mark in found.marks] == [
+    actual, = wt.meta.read_spans(tmp_path / "run")
+    assert [mark.spans for mark in actual.marks] == [
         (ErrorSpan(2, 5, "major"),), (), (ErrorSpan(0, 3, "major"), ErrorSpan(4, 7, "major"))]
-    gold = Annotations("gold", tuple(Marked("A", "d", i, "r", mark.spans) for i, mark in enumerate(found.marks)))
-    result = wt.meta.evaluate_spans(gold, [found])
+    gold = Annotations("gold", tuple(Marked("A", "d", i, "r", mark.spans) for i, mark in enumerate(actual.marks)))
+    result = wt.meta.evaluate_spans(gold, [actual])
     assert [result[name].values[0] for name in ("characters", "matching", "accuracy")] == [1.0, 1.0, 1.0]
 
 
@@ -240,17 +241,17 @@ def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr("wholetext.judges.chat._FIRST_WAIT", 0.01)
         wt.score(wt.Loaded(corpus, outputs, ()), [f"sentence:{metric}@m"], options=wt.Options(cache=False),
                  out=tmp_path / "run")
-    found, = wt.meta.read_spans(tmp_path / "run")
-    spans = {(mark.system, mark.segment): mark.spans for mark in found.marks}
+    actual, = wt.meta.read_spans(tmp_path / "run")
+    spans = {(mark.system, mark.segment): mark.spans for mark in actual.marks}
     if metric == "judge-coherence":
         assert set(spans.values()) == {None}
         return
     assert spans == {("A", 0): (ErrorSpan(2, 5, "major"),), ("A", 1): (), ("A", 2): (), ("A", 4): (
         ErrorSpan(0, 7, "major"),), **{("fine", i): () for i in range(5)}}  # nothing of the refused segment
-    assert any("1 error has no place" in note for note in found.notes)
+    assert any("1 error has no place" in note for note in actual.notes)
     gold = Annotations("gold", tuple(Marked(mark.system, "d", mark.segment, "r", mark.spans, text=mark.text)
-                                     for mark in found.marks))
-    result = wt.meta.evaluate_spans(gold, [found])
+                                     for mark in actual.marks))
+    result = wt.meta.evaluate_spans(gold, [actual])
     assert result["characters"].values[0] == 1.0
     assert result["accuracy"].values[0] == pytest.approx(8 / 9)  # the error without a place
 
@@ -262,10 +263,10 @@ def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.slow
 def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = data / "evalsets" / "wmt21.tedtalks" / "human-scores" / "raw" / "mqm_ted_ende.tsv"
-    found, = wt.meta.read_spans(path)
-    rows, notes = wt.meta.rater_spans(found)
+    result, = wt.meta.read_spans(path)
+    rows, notes = wt.meta.rater_spans(result)
     assert len(rows) == 7 and rows[-1].segments == 1919 == sum(row.segments for row in rows[:-1])
-    marks = {rater: {(m.doc, m.segment, m.text): m for m in reversed(found.marks) if m.rater == rater}
+    marks = {rater: {(m.doc, m.segment, m.text): m for m in reversed(result.marks) if m.rater == rater}
              for rater in ("rater3", "rater4")}
     common = [(one, marks["rater4"][key]) for key, one in marks["rater3"].items() if key in marks["rater4"]]
     alike = [bool(one.spans or one.unplaced) == bool(two.spans or two.unplaced) for one, two in common]

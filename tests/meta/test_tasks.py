@@ -74,23 +74,23 @@ def test_results_are_ranked_with_pairs_and_chance(stored: Gathered) -> None:
 
 def test_what_is_left_out_is_noted(folder: Path) -> None:
     (folder / "metric-scores" / LP / "poor-src.seg.score").unlink()
-    found = gather(participants(folder), [])
-    assert run_task(found, read_task("seg:pearson")).metrics == ("good",)
-    assert run_task(found, read_task("seg:darr@25")).estimates[0].pairs == 0
+    result = gather(participants(folder), [])
+    assert run_task(result, read_task("seg:pearson")).metrics == ("good",)
+    assert run_task(result, read_task("seg:darr@25")).estimates[0].pairs == 0
     for text in ("poor has no scores", "could be compared"):
-        assert any(text in note for note in found.notes)
+        assert any(text in note for note in result.notes)
 
 
 @pytest.mark.parametrize("unit", ["documents", "systems", "both"])
 def test_intervals(folder: Path, unit: Any) -> None:
-    found, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
+    actual, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
-        result = run_task(found, read_task(text), tests)
+        result = run_task(actual, read_task(text), tests)
         for one, (low, high) in zip(result.estimates, result.intervals):
             assert low <= high
             if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
                 assert low <= one.value + 1e-9 and one.value <= high + 1e-9
-    assert np.isnan(run_task(found, read_task("sys:spa"), tests).intervals).all()
+    assert np.isnan(run_task(actual, read_task("sys:spa"), tests).intervals).all()
 
 
 # ---------------------------------------------------------------- several tasks
@@ -103,13 +103,13 @@ def test_average_over_tasks() -> None:
     names = ["best", "mid", "last"]
     tasks = [AgreementTask("seg", Measure("pearson", "none")), AgreementTask("seg", Measure("acc_eq", "item"))]
     results = [judge(gold, stack, names, task, MetricTests(draws=200)) for task in tasks]
-    found = average(results, [3.0, 1.0])
-    assert found.weights == (0.75, 0.25)
+    result = average(results, [3.0, 1.0])
+    assert result.weights == (0.75, 0.25)
     values = {n: 0.75 * (results[0].value(n) + 1) / 2 + 0.25 * results[1].value(n) for n in names}
-    assert found.metrics == tuple(sorted(names, key=lambda n: -values[n])) and found.metrics[0] == "best"
-    assert found.values == pytest.approx([values[n] for n in found.metrics])
-    assert found.p[0, 1] < 0.05 and found.ranks[:2] == (1, 2)
-    np.testing.assert_allclose(found.p, average(results[::-1], [1.0, 3.0]).p)
+    assert result.metrics == tuple(sorted(names, key=lambda n: -values[n])) and result.metrics[0] == "best"
+    assert result.values == pytest.approx([values[n] for n in result.metrics])
+    assert result.p[0, 1] < 0.05 and result.ranks[:2] == (1, 2)
+    np.testing.assert_allclose(result.p, average(results[::-1], [1.0, 3.0]).p)
     short = judge(gold, stack, names, tasks[0], MetricTests(draws=200, block=50))  # settled early: draws are repeated
     assert average([short, results[1]]).p[0, 1] < 0.05
     alone = average(results[:1])
@@ -124,8 +124,8 @@ def test_weights_are_split_attribute_by_attribute(stored: Gathered) -> None:
     names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
     for even_by, expected in (((), (1 / 3, 1 / 3, 1 / 3)), (("level",), (0.5, 0.25, 0.25)),
                               (("statistic", "level"), (0.25, 0.25, 0.5))):
-        found = run_tasks([[stored]], tasks_for((), names), False, NONE, even_by)[1]
-        assert found is not None and found.weights == pytest.approx(expected)
+        result = run_tasks([[stored]], tasks_for((), names), False, NONE, even_by)[1]
+        assert result is not None and result.weights == pytest.approx(expected)
 
 
 def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
@@ -199,10 +199,10 @@ def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pyte
 
 def test_ranks_p_values_and_notes_of_every_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ("meta", str(folder.rename(folder.with_name("mine"))), "--task", "seg:pearson", "--task", "sys:pearson")
-    found = json.loads(call(capsys, *common, "--draws", "0", "--json")[1])
-    rows = [row for part in (*found["tasks"], found["average"]) for row in part["metrics"]]
+    result = json.loads(call(capsys, *common, "--draws", "0", "--json")[1])
+    rows = [row for part in (*result["tasks"], result["average"]) for row in part["metrics"]]
     assert {row["rank"] for row in rows} == {None}
-    assert {row["mean_rank"] for row in found["average"]["metrics"]} == {None}
+    assert {row["mean_rank"] for row in result["average"]["metrics"]} == {None}
     _, out, err = call(capsys, *common, "--draws", "0", "--latex")
     assert out.startswith(r"\begin{tabular}") and r"\textbf" not in out and "#" not in out
     assert "not the name of a WMT test set" in err and "not the name" not in out  # notes have no place in the table

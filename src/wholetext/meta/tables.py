@@ -265,17 +265,17 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
             clear = f"{won['significant_wins']} significantly" if tested else "not tested"
             gains.append(f"in {won['wins']} of {won['of']} by {task} ({clear})")
         return f"With context, metrics agree better than by sentence {' and '.join(gains)}."
-    told = []
-    for column in columns:
-        title = column.task if isinstance(column, SetMean) else _title(column, meta)
-        told.append((title, _leaders(column)))
+    leaders = [
+        (column.task if isinstance(column, SetMean) else _title(column, meta), _leaders(column))
+        for column in columns
+    ]
     chance = [
         _title(column, meta)
         for column in columns
         if max(column.values) < max(_chances(column)) + _ROUNDING
     ]
     below = f" No metric is above chance by {listed(chance)}." if chance else ""
-    return f"{_sentence(told)}{below}"
+    return f"{_sentence(leaders)}{below}"
 
 
 def _leaders(column: Ranked) -> str:
@@ -291,12 +291,12 @@ def _leaders(column: Ranked) -> str:
     return f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
 
 
-def _sentence(told: Sequence[tuple[str, str]]) -> str:
+def _sentence(leaders: Sequence[tuple[str, str]]) -> str:
     """Join (column, leaders) to a sentence; columns with equal leaders share a clause."""
-    said: dict[str, list[str]] = {}
-    for title, clause in told:
-        said.setdefault(clause, []).append(title)
-    clauses = [f"by {listed(titles)}, {clause}" for clause, titles in said.items()]
+    titles: dict[str, list[str]] = {}
+    for title, clause in leaders:
+        titles.setdefault(clause, []).append(title)
+    clauses = [f"by {listed(names)}, {clause}" for clause, names in titles.items()]
     return f"B{'; '.join(clauses)[1:]}." if clauses else "Nothing here could be compared."
 
 

@@ -96,8 +96,8 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
             values, notes[spec]["-".join(langs)] = _last_segments(computer, work, options.block)
         sign = 1.0 if work.metric.higher_is_better else -1.0
         scores |= dict(zip(places, _by_item(part, sign * values)))
-    told = [*shown.warnings[len(items.warnings) :], *merged(notes)]
-    return Decisions(spec, items, tuple(scores[at] for at in range(len(items))), tuple(told))
+    warnings = (*shown.warnings[len(items.warnings) :], *merged(notes))
+    return Decisions(spec, items, tuple(scores[at] for at in range(len(items))), warnings)
 
 
 def _by_item(items: ContrastSet, values: FloatArray) -> list[FloatArray]:
