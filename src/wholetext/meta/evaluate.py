@@ -9,7 +9,6 @@ from pathlib import Path
 
 from wholetext.errors import InputError, WriteError
 from wholetext.files.output_folder import SharedFolder, changing, check
-from wholetext.io.assembly import Loaded
 from wholetext.io.columns import Columns
 from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
@@ -272,22 +271,13 @@ def paragraph_sets(
     for parts, chosen in zip(rated, sets):
         if parts and loaded and out is not None:
             joined = texts(loaded, chosen.items, chosen.k, joiner)
-            _write(Path(out) / joined.corpus.id, joined, chosen, parts, f"{opened.langs}.{name}")
+            kind = SharedFolder("folder of paragraphs", WriteError)
+            with changing(Path(out) / joined.corpus.id, kind) as staged:
+                write(staged, joined)
+                scores = f"{staged}/human-scores/{opened.langs}.{name}"
+                values, systems = chosen.gold.values, chosen.gold.systems
+                means = system_means(values)[:, None]
+                write_table(f"{scores}.seg.score", systems, values, gaps=True)
+                write_table(f"{scores}.sys.score", systems, means, gaps=True)
+                write_jsonl(f"{scores}.paragraphs.jsonl", parts)
     return ParagraphSets(name, source, rated, sets)
-
-
-def _write(
-    folder: Path,
-    joined: Loaded,
-    chosen: ParagraphSet,
-    rated: Sequence[RatedParagraph],
-    name: str,
-) -> None:
-    """Write an EvalSet whose documents are paragraphs, with the ratings behind their scores."""
-    values, systems = chosen.gold.values, chosen.gold.systems
-    with changing(folder, SharedFolder("folder of paragraphs", WriteError)) as staged:
-        write(staged, joined)
-        scores = staged / "human-scores"
-        write_table(scores / f"{name}.seg.score", systems, values, gaps=True)
-        write_table(scores / f"{name}.sys.score", systems, system_means(values)[:, None], gaps=True)
-        write_jsonl(scores / f"{name}.paragraphs.jsonl", rated)

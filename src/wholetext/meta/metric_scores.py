@@ -97,7 +97,8 @@ def gather(
     """
     selection = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     gathered = Gathered(where, notes=list(where.notes))
-    paths = [_located(path, where) for path in selection.files]
+    named = [str(path).replace("{langs}", where.langs) for path in selection.files]
+    paths = [Path(path.replace("{set}", where.evalset.root.name)) for path in named]
     runs = [path for path in paths if (path / "run.json").is_file()]
     scored: dict[str, MetricScores] = {}
     for path in runs:
@@ -310,12 +311,6 @@ def _common(gathered: Gathered) -> Gathered:
 
 
 # ---------------------------------------------------------------- computed
-
-
-def _located(path: Path, where: Participants) -> Path:
-    """Fill in the language pair and the name of the set."""
-    named = str(path).replace("{langs}", where.langs)
-    return Path(named.replace("{set}", where.evalset.root.name))
 
 
 def _from_run(path: Path, gathered: Gathered) -> dict[str, MetricScores]:

@@ -11,6 +11,7 @@ from wholetext.errors import count
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 
 MAIN = 3  # charts of a picture
+FIRST = ("spa", "acc_eq", "pearson")  # statistics that the field reports first
 CURVES = {
     "accuracy": "system accuracy",
     "acc_eq": "acc_eq (ties calibrated)",
@@ -44,7 +45,8 @@ def meta(record: Mapping[str, Any]) -> Study:
     bars, grids = _intervals(record["tasks"]), _grids(record)
     curves = _paragraphs(record.get("curves", []))
     panels: list[Panel] = [_agreement(record), *bars, *grids, *_contests(record), *curves]
-    drawn = grids or curves[:MAIN] or sorted(bars, key=_order)[:MAIN]
+    bars_first = sorted(bars, key=lambda panel: (*FIRST, panel.axis).index(panel.axis))
+    drawn = grids or curves[:MAIN] or bars_first[:MAIN]
     picture = tuple(panels.index(panel) for panel in drawn)
     panels += [
         Grid(
@@ -65,12 +67,6 @@ def meta(record: Mapping[str, Any]) -> Study:
     panels += [Table("Metrics", ("set", "signature, or file"), metrics)] if metrics else []
     notes = tuple(record.get("notes", ()))
     return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), notes, picture)
-
-
-def _order(panel: Panel) -> int:
-    """Place of a chart in the picture: what the field reports first."""
-    first = ("spa", "acc_eq", "pearson")
-    return first.index(panel.axis) if isinstance(panel, Bars) and panel.axis in first else MAIN
 
 
 def _agreement(record: Mapping[str, Any]) -> Table:
@@ -98,9 +94,9 @@ def _agreement(record: Mapping[str, Any]) -> Table:
     )
 
 
-def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Bars]:
     """One chart per statistic: metrics with their intervals, in groups by task."""
-    panels: list[Panel] = []
+    panels: list[Bars] = []
     for statistic in dict.fromkeys(task["statistic"] for task in tasks):
         selected = [task for task in tasks if task["statistic"] == statistic]
         bars = []

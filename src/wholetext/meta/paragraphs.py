@@ -234,7 +234,10 @@ def curves_of(
     outputs = tuple(output for output in loaded.outputs if output.system in where.systems)
     loaded = Loaded(loaded.corpus, outputs, loaded.warnings)
     order = [doc.id for doc in loaded.corpus.docs]
-    ratings = _taking_part(ratings, where)
+    docs = {run.doc for run in where.runs if where.kept[run.start]}
+    systems = np.array([system in where.systems for system in ratings.systems], dtype=bool)
+    items = np.array([doc in docs for doc, _ in ratings.segments], dtype=bool)
+    ratings = ratings.take(systems[ratings.system] & items[ratings.item])
     rated = [paragraphs(ratings, window) for window in windows]
     sets = [paragraph_set(window, where.systems, order) for window in rated]
     empty = [window.k for window, chosen in zip(windows, sets) if not chosen.items]
@@ -257,14 +260,6 @@ def curves_of(
             scored = {"direct": direct, "average": average}
             points += _points(where.gold_name, metric, chosen, len(rated_here), scored)
     return points
-
-
-def _taking_part(ratings: Ratings, where: Participants) -> Ratings:
-    """The ratings of the systems and documents that take part."""
-    docs = {run.doc for run in where.runs if where.kept[run.start]}
-    systems = np.array([system in where.systems for system in ratings.systems], dtype=bool)
-    items = np.array([doc in docs for doc, _ in ratings.segments], dtype=bool)
-    return ratings.take(systems[ratings.system] & items[ratings.item])
 
 
 def _points(

@@ -58,7 +58,27 @@ def as_json(meta: Meta) -> dict[str, Any]:
         "format": FORMAT,
         "wholetext": __version__,
         "alpha": meta.alpha,
-        "fields": [_field(part) for part in meta.parts],
+        "fields": [
+            {
+                "set": where.evalset.root.name,
+                "test_set": where.test_set,
+                "langs": where.langs,
+                "gold": where.gold_name,
+                "gold_of_systems": where.gold_at("sys"),
+                "refs": where.refs,
+                "systems": where.systems,
+                "left_out": where.left_out,
+                "documents": len(where.runs),
+                "segments": int(where.runs[-1].stop),
+                "judged": int(where.judged.sum()),
+                "domains": where.choice.domains,
+                "metrics": [
+                    {"name": m.name, "refs": m.refs, "levels": sorted(m.levels), "source": m.source}
+                    for m in metrics
+                ],
+            }
+            for where, metrics in ((part.participants, part.metrics) for part in meta.parts)
+        ],
         "tasks": [_task(result) for result in meta.results],
         "average": average
         and {
@@ -114,28 +134,6 @@ def _tables(names: str, tables: Sequence[Correlations]) -> list[dict[str, Any]]:
         {"where": where, "level": level, names: heads, "pearson": table}
         for where, level, heads, table in tables
     ]
-
-
-def _field(part: Gathered) -> dict[str, Any]:
-    where = part.participants
-    return {
-        "set": where.evalset.root.name,
-        "test_set": where.test_set,
-        "langs": where.langs,
-        "gold": where.gold_name,
-        "gold_of_systems": where.gold_at("sys"),
-        "refs": list(where.refs),
-        "systems": list(where.systems),
-        "left_out": where.left_out,
-        "documents": len(where.runs),
-        "segments": int(where.runs[-1].stop),
-        "judged": int(where.judged.sum()),
-        "domains": list(where.choice.domains),
-        "metrics": [
-            {"name": m.name, "refs": list(m.refs), "levels": sorted(m.levels), "source": m.source}
-            for m in part.metrics
-        ],
-    }
 
 
 def _task(result: TaskResult) -> dict[str, Any]:

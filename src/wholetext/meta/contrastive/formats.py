@@ -196,31 +196,32 @@ def _preference(record: dict[str, Any], name: str) -> Item:
 
 
 def _discevalmt(blocks: Mapping[str, Any], path: Path, langs: Langs | None) -> ContrastSet:
-    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another."""
+    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another.
+
+    The previous sentence of each item is its own, on both candidates.
+    """
     items: list[Item] = []
     for block in sorted(blocks, key=int):
         with reading(f"{path}, block {block}", what=_FAULT):
-            items += _block(blocks[block], block)
+            record, lexical = blocks[block], "examples" in blocks[block]
+            for at, part in enumerate(record["examples" if lexical else "trg"]):
+                before, src = _texts(part if lexical else record, "src")
+                target = part["trg"] if lexical else part
+                right = "correct" if lexical or "correct" in part else "semi-correct"
+                pair = (_texts(target, right), _texts(target, "incorrect"))
+                kind = _text(record if lexical else part, "type", "")
+                items.append(
+                    Item(
+                        id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}",
+                        src=src,
+                        src_context=(before,),
+                        candidates=tuple(Candidate(text, (previous,)) for previous, text in pair),
+                        distance=1,
+                        block=block,
+                        type=kind if lexical else kind or right,
+                    )
+                )
     return ContrastSet(path.stem, langs or ("en", "fr"), tuple(items))
-
-
-def _block(record: dict[str, Any], block: str) -> Iterator[Item]:
-    """The items of a block; the previous sentence of each is its own, on both candidates."""
-    lexical = "examples" in record
-    for at, part in enumerate(record["examples" if lexical else "trg"]):
-        before, src = _texts(part if lexical else record, "src")
-        target = part["trg"] if lexical else part
-        right = "correct" if lexical or "correct" in part else "semi-correct"
-        pair = (_texts(target, right), _texts(target, "incorrect"))
-        yield Item(
-            id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}",
-            src=src,
-            src_context=(before,),
-            candidates=tuple(Candidate(current, (previous,)) for previous, current in pair),
-            distance=1,
-            block=block,
-            type=_text(record, "type", "") if lexical else _text(part, "type", "") or right,
-        )
 
 
 # ---------------------------------------------------------------- ContraPro

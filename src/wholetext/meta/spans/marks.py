@@ -268,7 +268,13 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
         raise ValueError("there is no system, doc or segment, or the text is not a string")
     placed, unplaced = None, 0
     if spans is not None:
-        placed, unplaced = parser.parse(map(_raw_span, spans), text, where)
+        marks = (  # those in the source have no place in the output
+            (None, None, span.get("severity"))
+            if span.get("is_source_error")
+            else (span.get("start"), span.get("end"), span.get("severity"))
+            for span in spans
+        )
+        placed, unplaced = parser.parse(marks, text, where)
     return Marked(
         system,
         doc,
@@ -279,12 +285,6 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
         text,
         unplaced,
     )
-
-
-def _raw_span(span: Mapping[str, Any]) -> RawSpan:
-    if span.get("is_source_error"):
-        return None, None, span.get("severity")
-    return span.get("start"), span.get("end"), span.get("severity")
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
