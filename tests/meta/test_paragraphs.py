@@ -106,8 +106,9 @@ def test_paragraph_counts_of_ted(name: str, data: Path, golden: Path) -> None:
     assert [len(paragraphs(source.ratings, Windows(k))) for k in range(1, 11)] == COUNTS[name]
     if name == "mqm_ted_ende.tsv":
         expected = json.loads((golden / "mqm" / "mqm_ted_ende.json").read_text())
-        three = paragraphs(source.ratings, Windows(3))[:20]
-        assert [[p.system, p.doc, p.start + 1, p.k, p.rater, p.score] for p in three] == expected["paragraphs_k3_first_20"]
+        first = paragraphs(source.ratings, Windows(3))[:20]
+        rows = [[p.system, p.doc, p.start + 1, p.k, p.rater, p.score] for p in first]
+        assert rows == expected["paragraphs_k3_first_20"]
         total = sum(p.score for p in paragraphs(source.ratings, Windows(10)))
         assert total == pytest.approx(expected["paragraphs_k10_all_sum"], abs=1e-9)
 

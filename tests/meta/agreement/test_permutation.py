@@ -72,20 +72,16 @@ def test_published_p_values() -> None:
 
 @pytest.mark.long
 @settings(deadline=None, max_examples=12)
-@given(
-    st.integers(0, 10_000),
-    st.sampled_from(["none", "item", "system"]),
-    st.sampled_from(["pearson", "kendall", "spearman", "acc_eq0"]),
-)
+@given(st.integers(0, 10_000), st.sampled_from(["none", "item", "system"]),
+       st.sampled_from(["pearson", "kendall", "spearman", "acc_eq0"]))
 def test_same_exchanges_same_p(seed: int, average: str, statistic: str) -> None:
     gold, metrics = data(seed, items=6)
     swaps = random_swaps(np.random.default_rng(seed), (15, *gold.shape))
     result = compare(gold, metrics, Measure(statistic, average), swaps=swaps)  # type: ignore[arg-type]
     plain = {"pearson": loops.pearson, "kendall": loops.kendall, "spearman": loops.spearman, "acc_eq0": loops.acc_eq}
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        masks = [
-            np.concatenate([m for _, m in loops.known_rows(gold, s.astype(float), average=average)]) for s in swaps
-        ]
+        masks = [np.concatenate([m for _, m in loops.known_rows(gold, s.astype(float), average=average)])
+                 for s in swaps]
         p = loops.perm_both(gold, metrics[i], metrics[j], plain[statistic], average, masks)
         assert result.p[i, j] == pytest.approx(p, abs=1e-12)
         back = loops.perm_both(gold, metrics[j], metrics[i], plain[statistic], average, masks)
