@@ -36,9 +36,8 @@ class StoredFile:
 
     def read(self, where: Participants) -> Judgments:
         """The scores; NaN where there is none."""
-        items = where.evalset.items(self.level)
         return self.published or read_scores(
-            self.path, self.label, self.level, items=items, gaps=True
+            self.path, self.label, self.level, items=where.evalset.items(self.level), gaps=True
         )
 
 

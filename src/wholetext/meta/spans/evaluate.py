@@ -29,7 +29,7 @@ import numpy as np
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.meta.agreement.correlation import BoolArray, ratio
 from wholetext.meta.agreement.measures import Ranked
-from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked, Place
+from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
 from wholetext.notebook.display import brief
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
@@ -248,7 +248,14 @@ def _paired(
     silent = sum(mark.spans is None for mark in gold.marks)
     if silent:
         notes.append(f"{gold.name}: {count(silent, 'segment', 'have')} no list of spans: not used")
-    tables = [_by_place(metric) for metric in metrics]
+    several = next((metric for metric in metrics if len(metric.raters) > 1), None)
+    if several:
+        raise InputError(
+            f"{several.name} has spans of {len(several.raters)} raters",
+            where=several.name,
+            next="give a file with one rater or metric, or compare raters with --compare-raters",
+        )
+    tables = [{mark.place: mark for mark in metric.marks} for metric in metrics]
     marked = [mark for mark in gold.marks if mark.spans is not None]
     items = [mark for mark in marked if all(mark.place in table for table in tables)]
     for metric, table in zip(metrics, tables):
@@ -283,16 +290,6 @@ def _paired(
                     next="give spans of the very same outputs",
                 )
     return items, marks_by_metric, notes
-
-
-def _by_place(annotations: Annotations) -> dict[Place, Marked]:
-    if len(annotations.raters) > 1:
-        raise InputError(
-            f"{annotations.name} has spans of {len(annotations.raters)} raters",
-            where=annotations.name,
-            next="give a file with one rater or metric, or compare raters with --compare-raters",
-        )
-    return {mark.place: mark for mark in annotations.marks}
 
 
 def _documents(marks: Sequence[Marked]) -> IntArray:

@@ -105,41 +105,38 @@ class SpanParser:
     ) -> tuple[tuple[ErrorSpan, ...], int]:
         """Turn (start, end, severity) of marks into spans, and count errors without a place."""
         spans, unplaced = [], 0
-        for start, end, word in marks:
-            severity = self._severity(word, where)
-            if severity is None:
+        for start, end, severity in marks:
+            word = str(severity or "").strip().lower()
+            self.counts["no error"] += word in _NO_ERROR and word != "no-error"
+            self.counts["no severity"] += not word
+            if word not in _SEVERITIES:
+                raise InputError(
+                    f"there is no severity {word[:40]!r}",
+                    where=where,
+                    next=f"a severity is one of {', '.join(filter(None, _SEVERITIES))}",
+                )
+            kind = _SEVERITIES[word]
+            if kind is None:
                 continue
-            place = self._place(start, end, text, where)
-            if place is None:
-                unplaced += 1
+            a, b = self._place(start, end, text, where)
+            if a < b:
+                spans.append(ErrorSpan(a, b, kind))
             else:
-                spans.append(ErrorSpan(*place, severity))
+                unplaced += 1
         self.counts["unplaced"] += unplaced
         return tuple(spans), unplaced
 
-    def _severity(self, severity: Any, where: str) -> Severity | None:
-        word = str(severity or "").strip().lower()
-        self.counts["no error"] += word in _NO_ERROR and word != "no-error"
-        self.counts["no severity"] += not word
-        if word not in _SEVERITIES:
-            raise InputError(
-                f"there is no severity {word[:40]!r}",
-                where=where,
-                next=f"a severity is one of {', '.join(filter(None, _SEVERITIES))}",
-            )
-        return _SEVERITIES[word]
-
-    def _place(self, start: Any, end: Any, text: str | None, where: str) -> tuple[int, int] | None:
+    def _place(self, start: Any, end: Any, text: str | None, where: str) -> tuple[int, int]:
+        """Start and end; equal where an error has no place."""
         if any(value is None or str(value).strip() in _NOWHERE for value in (start, end)):
-            return None
+            return 0, 0
         what = "a place in a text"
         a, b = (integer(str(value), what=what, low=0, where=where) for value in (start, end))
         if a > b:
             raise InputError(f"a span begins at {a} and ends at {b}", where=where, next=_FORM)
-        if text is not None and b > len(text):
-            self.counts["cut"] += 1
-            b = len(text)
-        return (a, b) if a < b else None
+        size = b if text is None else len(text)
+        self.counts["cut"] += b > size
+        return a, min(b, size)
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Say what a reader of the measures must know about this file."""
