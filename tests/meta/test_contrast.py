@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from studies import contrast as study
 from tests.in_process import call
 from wholetext.errors import InputError, MetricError, SpecError
 from wholetext.meta.contrastive.decisions import (
@@ -400,3 +401,14 @@ def test_decisions_are_made_in_the_controls_context_and_name_it(source: str, cor
     assert int(result.correct.sum()) == correct
     assert ("source=" in result.metric) == (source != "same")
     assert result.set.items == lending(12).items
+
+
+# ---------------------------------------------------------------- the study
+
+
+@pytest.mark.slow  # 14,000 items are read
+def test_the_page_is_what_the_margins_give(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "DATA", data)
+    result, old = json.loads(study.FOUND.read_text("utf-8")), study.PAGE.read_text("utf-8")
+    parts = len(result["ContraPro"]["sentence"])
+    assert study.page(result, {name: study.load(name) for name in study.SETS}, parts, old) == old
