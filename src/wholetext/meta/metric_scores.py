@@ -97,8 +97,8 @@ def gather(
     """
     selection = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     gathered = Gathered(where, notes=list(where.notes))
-    named = [str(path).replace("{langs}", where.langs) for path in selection.files]
-    paths = [Path(path.replace("{set}", where.evalset.root.name)) for path in named]
+    patterns = [str(path).replace("{langs}", where.langs) for path in selection.files]
+    paths = [Path(pattern.replace("{set}", where.evalset.root.name)) for pattern in patterns]
     runs = [path for path in paths if (path / "run.json").is_file()]
     scored: dict[str, MetricScores] = {}
     for path in runs:

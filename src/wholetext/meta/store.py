@@ -52,7 +52,6 @@ class Meta:
 def as_json(meta: Meta) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null; sections that were not requested are absent."""
     average = meta.average
-    tasks = dict.fromkeys(row.task for row in meta.contests)
     content = {
         "kind": "meta",
         "format": FORMAT,
@@ -116,7 +115,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
         "contests": meta.contests,
         "wins": {
             task: win_counts([row for row in meta.contests if row.task == task], meta.alpha)
-            for task in tasks
+            for task in dict.fromkeys(row.task for row in meta.contests)
         },
         "notes": meta.notes,
         "between_golds": _tables("golds", meta.golds),
