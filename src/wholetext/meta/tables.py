@@ -132,17 +132,17 @@ def _title(column: Column, meta: Meta) -> str:
     """The task, and the language pair and the gold where there are several."""
     if isinstance(column, Average):
         return "average"
-    names = [part.participants.name for part in meta.parts]
-    gold = f" {column.gold}" if len(set(names)) < len(names) else ""
-    if isinstance(column, SetMean):
-        return f"{column.task} (mean of {column.sets}){gold}"
-    if column.pooled:
-        return f"{column.task} (all){gold}"
-    if len(set(names)) == 1:
-        return f"{column.task}{gold}"
-    sets = {part.participants.evalset.root for part in meta.parts}
     langs = {part.participants.name: part.participants.langs for part in meta.parts}
-    return f"{column.task} {column.where if len(sets) > 1 else langs[column.where]}{gold}"
+    sets = {part.participants.evalset.root for part in meta.parts}
+    gold = f" {column.gold}" if len(langs) < len(meta.parts) else ""
+    place = ""
+    if isinstance(column, SetMean):
+        place = f" (mean of {column.sets})"
+    elif column.pooled:
+        place = " (all)"
+    elif len(langs) > 1:
+        place = f" {column.where if len(sets) > 1 else langs[column.where]}"
+    return f"{column.task}{place}{gold}"
 
 
 def _columns(

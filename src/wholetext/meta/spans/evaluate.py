@@ -49,35 +49,20 @@ from wholetext.types import FloatArray, IntArray
 
 Spans = Sequence[ErrorSpan]
 
-#: statistics of a segment, in this order
-STATISTICS = 11
-(
-    CHAR_HIT,
-    CHAR_GOLD,
-    CHAR_PRED,
-    PRED_HIT,
-    GOLD_HIT,
-    GOLD,
-    PRED,
-    FREE_HIT,
-    FREE_FALSE,
-    FREE_MISSED,
-    FREE_RIGHT,
-) = range(STATISTICS)
+#: statistics of a segment: of each of these the metric's hits and marks, gold's hits and marks; then
+#: whether both agree on error-free, and 1
+MEASURES = ("characters", "matching", "error-free")
+STATISTICS = 4 * len(MEASURES) + 2
 #: matchings of equal F1: the one that covers more of both, then more of the metric's, counts
 _TIE = (1.0, 1e-9, 1e-12)
 
 
 def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
-    """Compare two lists of spans: (7,) characters hit, marked in gold and by the metric; spans likewise.
-
-    Hits of spans are counted on the metric's side and on that of gold.
-    """
-    matched = _matched(gold, predicted, credit)
-    return np.array([*_characters(gold, predicted, credit), *matched, len(gold), len(predicted)])
+    """Compare two lists of spans: (8,) statistics of characters and of matching."""
+    return np.array([*_characters(gold, predicted, credit), *_matched(gold, predicted, credit)])
 
 
-def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float, float]:
+def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, ...]:
     length = max((span.end for span in (*gold, *predicted)), default=0)
     counts = np.zeros((2, 2, length))  # side, severity, character: marks upon it
     for side, spans in enumerate((gold, predicted)):
@@ -85,14 +70,14 @@ def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, fl
             counts[side, int(span.severity == "major"), span.start : span.end] += 1
     same = np.minimum(counts[0], counts[1])  # (severity, character)
     rest = (counts - same).sum(axis=1)  # (side, character)
-    totals = counts.sum(axis=(1, 2))
-    return float(same.sum() + credit * rest.min(axis=0).sum()), float(totals[0]), float(totals[1])
+    hit = same.sum() + credit * rest.min(axis=0).sum()
+    return hit, counts[1].sum(), hit, counts[0].sum()
 
 
-def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float]:
-    """Hits of the metric's spans (shares of them that overlap with their partner), hits of gold's."""
+def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, ...]:
+    """Hits are the shares of spans that overlap with their partner."""
     if not gold or not predicted:
-        return 0.0, 0.0
+        return 0.0, len(predicted), 0.0, len(gold)
     from scipy.optimize import linear_sum_assignment  # a second to import
 
     a, b = (
@@ -106,21 +91,14 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
     rows, columns = linear_sum_assignment(
         _TIE[0] * f1 + _TIE[1] * (of_a + of_b) + _TIE[2] * of_a, maximize=True
     )
-    return float(of_a[rows, columns].sum()), float(of_b[rows, columns].sum())
+    return of_a[rows, columns].sum(), len(predicted), of_b[rows, columns].sum(), len(gold)
 
 
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
     """Compute precision and recall of ``characters``, ``matching`` or ``error-free`` from totals."""
-    t = np.moveaxis(totals, -1, 0)
-    precision, recall = {
-        "characters": ((t[CHAR_HIT], t[CHAR_PRED]), (t[CHAR_HIT], t[CHAR_GOLD])),
-        "matching": ((t[PRED_HIT], t[PRED]), (t[GOLD_HIT], t[GOLD])),
-        "error-free": (
-            (t[FREE_HIT], t[FREE_HIT] + t[FREE_FALSE]),
-            (t[FREE_HIT], t[FREE_HIT] + t[FREE_MISSED]),
-        ),
-    }[measure]
-    return _share(*precision), _share(*recall)
+    at = 4 * MEASURES.index(measure)
+    pred_hit, predicted, gold_hit, gold = np.moveaxis(totals[..., at : at + 4], -1, 0)
+    return _share(pred_hit, predicted), _share(gold_hit, gold)
 
 
 def f1(totals: FloatArray, measure: str) -> FloatArray:
@@ -132,8 +110,7 @@ def f1(totals: FloatArray, measure: str) -> FloatArray:
 
 def accuracy(totals: FloatArray) -> FloatArray:
     """Compute the share of segments rightly called error-free or not."""
-    right = totals[..., FREE_HIT] + totals[..., FREE_RIGHT]
-    return ratio(right, totals[..., FREE_HIT:].sum(axis=-1))
+    return ratio(totals[..., -2], totals[..., -1])
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -158,7 +135,7 @@ def auc(weights: FloatArray, scores: FloatArray, free: BoolArray, doc: IntArray)
     return np.asarray(np.apply_along_axis(share, -1, weights))
 
 
-#: measure → score of (..., 11) totals
+#: measure → score of (..., 14) totals
 SCORES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "characters": lambda totals: f1(totals, "characters"),
     "matching": lambda totals: f1(totals, "matching"),
@@ -312,15 +289,16 @@ def _called_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
 def _totals(
     items: Sequence[Marked], marks: Sequence[Marked], called_free: BoolArray, how: SpanOptions
 ) -> FloatArray:
-    """Sum the statistics of one metric by document: (documents, 11); NaN where it has no spans."""
+    """Sum the statistics of one metric by document: (documents, 14); NaN where it has no spans."""
     stats, doc = np.full((len(items), STATISTICS), np.nan), _documents(items)
     for row, gold, mark in zip(stats, items, marks):
         if mark.spans is not None:
-            row[:FREE_HIT] = span_statistics(gold.spans or (), mark.spans, how.credit)
+            row[:8] = span_statistics(gold.spans or (), mark.spans, how.credit)
     free = _error_free(items, how)
-    verdicts = free & called_free, ~free & called_free, free & ~called_free, ~free & ~called_free
+    both = free & called_free
+    verdicts = (both, called_free, both, free, free == called_free, np.ones_like(free))
     known = [mark.spans is not None or how.free_at is not None for mark in marks]
-    stats[known, FREE_HIT:] = np.stack(verdicts, axis=1)[known]
+    stats[known, 8:] = np.stack(verdicts, axis=1)[known]
     totals = np.zeros((int(doc.max()) + 1, STATISTICS))
     np.add.at(totals, doc, stats)
     return totals
