@@ -46,7 +46,7 @@ class Fingerprint(Metric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         seen = [(request.src, request.hyp) for request in requests]
-        return mean_stats([int(hashlib.sha256(repr(one).encode()).hexdigest()[:8], 16) / 2**32 for one in seen])
+        return mean_stats([int(hashlib.sha256(repr(texts).encode()).hexdigest()[:8], 16) / 2**32 for texts in seen])
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def test_strictly_better_than_every_other() -> None:
     assert result.correct.tolist() == [True, False, False, False]
     assert (result.margin == 0).tolist() == [False, False, True, False]
     assert np.isnan(result.margin).tolist() == [False, False, False, True]
-    one = overall(result)
-    assert (one.total, one.correct, one.ties, one.undefined, one.accuracy) == (4, 1, 1, 1, 0.25)
+    total = overall(result)
+    assert (total.total, total.correct, total.ties, total.undefined, total.accuracy) == (4, 1, 1, 1, 0.25)
 
 
 def test_lower_is_better_turns_round() -> None:
@@ -92,8 +92,8 @@ def test_the_view_decides_what_is_seen() -> None:
     here = item(0, "right", "wrong")
     there = Item("i1", "src", ("elsewhere",), tuple(Candidate(c.text, ("ailleurs",)) for c in here.candidates))
     for view, same in ((Sentence(), True), (Context(prev=2), False), (Whole(), False)):
-        one, other = decide(made(here, there), Scorer(view, Fingerprint()), NO_CACHE).scores
-        assert np.array_equal(one, other) == same
+        first, other = decide(made(here, there), Scorer(view, Fingerprint()), NO_CACHE).scores
+        assert np.array_equal(first, other) == same
 
 
 def test_context_is_the_correct_previous_target() -> None:
@@ -167,8 +167,8 @@ def test_scores_made_elsewhere(tmp_path: Path) -> None:
 
 def pairs_are_mirrored(items: Sequence[Item]) -> bool:
     """Whether every correct sentence of a block is the wrong one as often as it is right."""
-    right = sorted((one.src, one.candidates[0].text, one.candidates[1].text) for one in items)
-    wrong = sorted((one.src, one.candidates[1].text, one.candidates[0].text) for one in items)
+    right = sorted((entry.src, entry.candidates[0].text, entry.candidates[1].text) for entry in items)
+    wrong = sorted((entry.src, entry.candidates[1].text, entry.candidates[0].text) for entry in items)
     return right == wrong
 
 
@@ -179,9 +179,9 @@ def test_a_context_blind_metric_gets_exactly_half(data: Path) -> None:
     assert (overall(lexical).correct, overall(lexical).total, overall(lexical).ties) == (100, 200, 0)
     anaphora = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
     blocks: dict[str, list[Item]] = {}
-    for one in anaphora.items:
-        blocks.setdefault(one.block, []).append(one)
-    balanced = [one for block in blocks.values() if pairs_are_mirrored(block) for one in block]
+    for entry in anaphora.items:
+        blocks.setdefault(entry.block, []).append(entry)
+    balanced = [entry for block in blocks.values() if pairs_are_mirrored(block) for entry in block]
     assert (len(blocks), len(balanced)) == (50, 4 * 49)
     result = overall(decide(ContrastSet("balanced", anaphora.langs, tuple(balanced)), blind, NO_CACHE))
     assert (result.correct, result.total) == (98, 196) and result.accuracy == 0.5
@@ -217,15 +217,15 @@ def test_discevalmt_json(tmp_path: Path) -> None:
          "type": "f.pl"},
         {"semi-correct": ["Les plans.", "Ils sont vieux."], "incorrect": ["Les plans.", "Elles sont vieilles."]}]}
     result = read_contrast_set(write(tmp_path / "anaphora.json", {"10": two, "2": two}))
-    assert [one.block for one in result.items] == ["2", "2", "10", "10"] and result.langs == ("en", "fr")
+    assert [entry.block for entry in result.items] == ["2", "2", "10", "10"] and result.langs == ("en", "fr")
     first = result.items[0]
     assert first.src_context == ("The maps.",)
     assert first.candidates[0] == Candidate("Elles sont vieilles.", ("Les cartes.",))
-    assert [one.type for one in result.items[:2]] == ["f.pl", "semi-correct"]
+    assert [entry.type for entry in result.items[:2]] == ["f.pl", "semi-correct"]
     example = {"src": ["A?", "B."], "trg": {"correct": ["a", "b"], "incorrect": ["a", "c"]}}
     lexical = {"1": {"type": "repet", "examples": [example]}}
-    [one] = read_contrast_set(write(tmp_path / "lexical-choice.json", lexical)).items
-    assert (one.type, one.src, one.candidates[1].text) == ("repet", "B.", "c")
+    [entry] = read_contrast_set(write(tmp_path / "lexical-choice.json", lexical)).items
+    assert (entry.type, entry.src, entry.candidates[1].text) == ("repet", "B.", "c")
 
 
 def contrapro_row(segment: int, **more: Any) -> dict[str, Any]:
@@ -243,10 +243,10 @@ def test_contrapro_with_documents(tmp_path: Path, first: int) -> None:
     (folder / "1999_1_2.de").write_text("Eins.\nEine Kerze.\nEr sagt, sie brennt.\n", "utf-8")
     path = write(tmp_path / "contrapro.json", [contrapro_row(2 + first)])
     result = read_contrast_set(path, documents=tmp_path / "documents", context=1)
-    [one] = result.items
+    [entry] = result.items
     assert result.langs == ("en", "de") and result.warnings == ()
-    assert one.src_context == ("A candle.",) and one.candidates[0].context == ("Eine Kerze.",)
-    assert len(one.candidates) == 3 and one.category == "it:sie" and (one.distance, one.intra) == (1, False)
+    assert entry.src_context == ("A candle.",) and entry.candidates[0].context == ("Eine Kerze.",)
+    assert len(entry.candidates) == 3 and entry.category == "it:sie" and (entry.distance, entry.intra) == (1, False)
 
 
 def test_contrapro_says_what_is_missing(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     (tmp_path / "scores").write_text("\n".join(map(str, range(10))), "utf-8")
     result = stored_decisions(read_contrast_set(path), tmp_path / "scores")
     assert overall(result).chance == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert [one.chance for one in groups(result)["type"]] == pytest.approx([1 / 3, 1 / 2])
+    assert [group.chance for group in groups(result)["type"]] == pytest.approx([1 / 3, 1 / 2])
     assert groups(result)["block"][0].chance == pytest.approx(1 / 6)
     out = call(capsys, "meta", "contrast", path, "--scores", tmp_path / "scores")[1]
     assert out.splitlines()[0] == "scores is right in 0.0 % of 4 items, no better than chance (41.7 %)."
@@ -322,11 +322,11 @@ def test_preferences_are_judged_with_their_references_by_language(tmp_path: Path
 
 def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No metric tells equal texts apart: such items are errors of the set, not of a metric."""
-    one = {"src": "I saw it.", "target": "Ich sah sie.", "langs": "en-de"}
-    rows = [{**one, "contrastive": ["Ich sah sie.", "Ich sah es."]},
-            {**one, "contrastive": ["Ich sah es.", "Ich sah es."]},
-            {**one, "contrastive": ["Ich sah es."], "langs": "en-fr"},
-            {**one, "contrastive": ["Ich sah es."], "langs": "eng_Latn-deu_Latn"}]
+    saw = {"src": "I saw it.", "target": "Ich sah sie.", "langs": "en-de"}
+    rows = [{**saw, "contrastive": ["Ich sah sie.", "Ich sah es."]},
+            {**saw, "contrastive": ["Ich sah es.", "Ich sah es."]},
+            {**saw, "contrastive": ["Ich sah es."], "langs": "en-fr"},
+            {**saw, "contrastive": ["Ich sah es."], "langs": "eng_Latn-deu_Latn"}]
     path, scores = tmp_path / "pronouns.jsonl", tmp_path / "scores.txt"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     result = read_contrast_set(path)
@@ -356,8 +356,8 @@ def lending(many: int, context: int = 3) -> ContrastSet:
 @pytest.mark.parametrize("source", ["shuffled", "other"])
 def test_all_candidates_of_an_item_get_the_same_wrong_context(source: str) -> None:
     items = lending(30)
-    result, one = with_controls(items, scorer(f"context(prev=3,hyp=own,source={source}):chrf"))
-    assert one.spec == "context(prev=3,hyp=own):chrf"
+    result, metric = with_controls(items, scorer(f"context(prev=3,hyp=own,source={source}):chrf"))
+    assert metric.spec == "context(prev=3,hyp=own):chrf"
     changed = 0
     for before, after in zip(items.items, result.items):
         assert after.candidates[0].context == after.candidates[1].context
@@ -396,8 +396,8 @@ class Heard(Length):
 
 @pytest.mark.parametrize(("source", "correct"), [("same", 12), ("shuffled", 12), ("other", 0)])
 def test_decisions_are_made_in_the_controls_context_and_name_it(source: str, correct: int) -> None:
-    one = Scorer(Context(prev=2, hyp="own", source=source), Heard())  # type: ignore[arg-type]
-    result = decide(lending(12), one, Options(cache=False))
+    metric = Scorer(Context(prev=2, hyp="own", source=source), Heard())  # type: ignore[arg-type]
+    result = decide(lending(12), metric, Options(cache=False))
     assert int(result.correct.sum()) == correct
     assert ("source=" in result.metric) == (source != "same")
     assert result.set.items == lending(12).items

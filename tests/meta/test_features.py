@@ -32,10 +32,10 @@ def corpus() -> tuple[Corpus, Output]:
 def test_three_shares() -> None:
     pytest.importorskip("spacy")
     made, hyp = corpus()
-    for one in discriminativeness(made, [hyp], SPECS):
-        assert (one.pairs, one.identical) == (3, 1)
-        assert (one.below, one.equal, one.above) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-        assert one.system == "sys" and one.below + one.equal + one.above == pytest.approx(1)
+    for shares in discriminativeness(made, [hyp], SPECS):
+        assert (shares.pairs, shares.identical) == (3, 1)
+        assert (shares.below, shares.equal, shares.above) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+        assert shares.system == "sys" and shares.below + shares.equal + shares.above == pytest.approx(1)
 
 
 def test_several_references_are_several_pairs() -> None:
@@ -43,8 +43,8 @@ def test_several_references_are_several_pairs() -> None:
     made, hyp = corpus()
     docs = tuple(Document(doc.id, None, {"r": doc.refs["r"], "q": doc.refs["r"]}) for doc in made.docs)
     twice = Corpus("made", made.langs, docs)
-    one = discriminativeness(twice, [hyp], ["rc"])[0]
-    assert (one.pairs, one.identical) == (6, 2)
+    shares = discriminativeness(twice, [hyp], ["rc"])[0]
+    assert (shares.pairs, shares.identical) == (6, 2)
 
 
 def test_only_features_of_one_text() -> None:

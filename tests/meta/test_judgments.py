@@ -130,8 +130,8 @@ def test_the_reference_converter(data: Path, golden: Path) -> None:
         for system, doc, doc_id, score, *raters in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             row, column = ratings.systems.index(system), place[doc, int(doc_id) - 1]
             assert values[row, column] == pytest.approx(float(score), abs=1e-9)
-            for one in raters:
-                rater, _, penalty = one.partition("=")
+            for cell in raters:
+                rater, _, penalty = cell.partition("=")
                 assert table[ratings.raters.index(rater), row, column] == pytest.approx(-float(penalty), abs=1e-9)
     for key, weights in (("system_means", STANDARD), ("system_means_wmt22_weights", WMT22)):
         result = mqm_ratings(errors, weights)

@@ -197,7 +197,7 @@ def test_scores_written_by_out_are_read_back(folder: Path, tmp_path: Path, capsy
     _, first, _ = call(capsys, "meta", str(folder), "-m", "chrf", "--out", str(tmp_path / "o"), *task)
     code, again, err = call(capsys, "meta", str(folder), "--scores", str(tmp_path / "o"), *task)
     assert code == 0, err
-    values = [[row["value"] for row in one["metrics"]] for text in (first, again) for one in json.loads(text)["tasks"]]
+    values = [[r["value"] for r in task["metrics"]] for text in (first, again) for task in json.loads(text)["tasks"]]
     assert values[0] == pytest.approx(values[2])
 
 

@@ -88,9 +88,9 @@ def test_what_the_preset_decides_can_be_said_otherwise(tmp_path: Path, capsys: p
     result = table(capsys, folder, "--tasks", "wmt23", "--no-human", "--no-primary")
     assert result["tasks"][0]["metrics"][0]["pairs"] == 15 + 10 + 21
     assert "contrastive" in {row["name"] for row in result["average"]["metrics"]}
-    one = table(capsys, folder, "--tasks", "wmt23", "-l", "en-de")
-    assert [task["task"] for task in one["tasks"]] == ["sys:accuracy", "sys:pearson", "seg:pearson", "seg:acc_eq"]
-    assert one["average"]["weights"] == [0.25] * 4
+    single = table(capsys, folder, "--tasks", "wmt23", "-l", "en-de")
+    assert [task["task"] for task in single["tasks"]] == ["sys:accuracy", "sys:pearson", "seg:pearson", "seg:acc_eq"]
+    assert single["average"]["weights"] == [0.25] * 4
     later = table(capsys, folder, "--tasks", "wmt24")  # the next year's tasks on this set
     assert [task["where"] for task in later["tasks"][::2]] == [f"wmt23 {lp}" for lp in OFFICIAL["wmt23"]]
     assert "refA" in later["fields"][1]["systems"]

@@ -89,7 +89,7 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "p.jsonl", result)
     first = json.loads((tmp_path / "p.jsonl").read_text().splitlines()[0])
     assert (first["system"], first["doc"], first["start"], first["k"], first["rater"]) == ("alpha", "doc0", 0, 2, "ann")
-    elsewhere = [one for system in "AB" for one in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
+    elsewhere = [paragraph for system in "AB" for paragraph in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
     strange = paragraph_set(elsewhere, ["A", "B"])
     with pytest.raises(AlignmentError, match="no document 'd'"):
         texts(loaded, strange.items, 2)
@@ -207,13 +207,13 @@ def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     refs, srcs = {doc.id: doc.refs["human"] for doc in corpus.docs}, {doc.id: doc.src or () for doc in corpus.docs}
     hyps = {output.system: output.docs for output in outputs}
     sampled = {run.doc for run in where.runs if where.kept[run.start]}
-    rated = [one for one in paragraphs(ratings, Windows(2)) if one.doc in sampled]
+    rated = [part for part in paragraphs(ratings, Windows(2)) if part.doc in sampled]
     means = []
-    for one in rated:
-        alone = [score([hyps[one.system][one.doc][i]], spec, refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]],
-                       langs="de-en")[spec]["hyp"] for i in range(one.start, one.start + 2)]
+    for part in rated:
+        alone = [score([hyps[part.system][part.doc][i]], spec, refs=[refs[part.doc][i]], srcs=[srcs[part.doc][i]],
+                       langs="de-en")[spec]["hyp"] for i in range(part.start, part.start + 2)]
         means.append(np.mean([scores.at("segment")[0] for scores in alone]))
-    assert average.pearson == pytest.approx(np.corrcoef(means, [one.score for one in rated])[0, 1], abs=1e-6)
+    assert average.pearson == pytest.approx(np.corrcoef(means, [part.score for part in rated])[0, 1], abs=1e-6)
 
 
 def test_curves_are_of_the_same_selection_as_the_tasks(tmp_path: Path) -> None:
@@ -285,9 +285,9 @@ def test_several_golds_are_several_tasks(tmp_path: Path) -> None:
                          selection=Selection(golds=names), lengths=[1, 2], out=tmp_path / "out")
     single = [meta_evaluate(folder, metrics=["chrf", "good"], selection=Selection(golds=(name,)), lengths=[1, 2],
                             tests=tests) for name in names]
-    expected = [(task.gold, str(task.task), task.metrics, [one.value for one in task.estimates])
+    expected = [(task.gold, str(task.task), task.metrics, task.values)
                 for meta in single for task in meta.results]
-    assert [(task.gold, str(task.task), task.metrics, [one.value for one in task.estimates])
+    assert [(task.gold, str(task.task), task.metrics, task.values)
             for task in both.results] == expected
     assert {gold for gold, *_ in expected} == set(names)
     assert both.curves["wmt22.small de-en"] == [p for meta in single for p in meta.curves["wmt22.small de-en"]]

@@ -96,12 +96,12 @@ def corpus(rng: np.random.Generator, metrics: int) -> tuple[Annotations, list[An
     """Random segments with spans and scores, many of them equal."""
     places = [(f"s{s}", f"d{d}", i) for s in range(2) for d in range(rng.integers(1, 4)) for i in range(2)]
 
-    def one(name: str) -> Annotations:
+    def annotations(name: str) -> Annotations:
         marks = [Marked(*place, name, spans(random_spans(rng) if rng.random() < 0.6 else []),
                         float(rng.integers(78, 92)), unplaced=int(rng.random() < 0.1)) for place in places]
         return Annotations(name, tuple(marks))
 
-    return one("gold"), [one(f"m{i}") for i in range(metrics)]
+    return annotations("gold"), [annotations(f"m{i}") for i in range(metrics)]
 
 
 @many
@@ -163,16 +163,16 @@ def test_a_metric_that_is_right_beats_one_that_is_not() -> None:
     marks = {place: random_spans(rng) for place in places}
     noise = {place: random_spans(rng) for place in places}
 
-    def one(name: str, source: dict[tuple[str, str, int], Spans]) -> Annotations:
+    def marked(name: str, source: dict[tuple[str, str, int], Spans]) -> Annotations:
         return Annotations(name, tuple(Marked(*place, name, spans(source[place])) for place in places))
 
-    result = wt.meta.evaluate_spans(one("gold", marks), [one("noise", noise), one("right", marks)])
+    result = wt.meta.evaluate_spans(marked("gold", marks), [marked("noise", noise), marked("right", marks)])
     for name in ("characters", "matching", "error-free", "accuracy", "auc"):
         table = result[name]
         assert table.metrics == ("right", "noise") and table.ranks == (1, 2), name
         assert table.values[0] == 1.0 and table.p[0, 1] <= 0.01
         assert table.intervals[1].low < table.values[1] < table.intervals[1].high
-    same = wt.meta.evaluate_spans(one("gold", marks), [one("a", noise), one("b", noise)])
+    same = wt.meta.evaluate_spans(marked("gold", marks), [marked("a", noise), marked("b", noise)])
     assert all(table.ranks == (1, 1) for table in same.measures)
     assert result.documents == 20 and result.segments == 80
 
@@ -220,7 +220,7 @@ def judged(body: Mapping[str, Any], number: int) -> str:
     """The answer of a judge that knows ``JUDGED``; no answer at all to one text."""
     said = body["messages"][-1]["content"]
     shown = said.rpartition("<translation")[2].partition(">")[2].partition("</translation")[0].strip()
-    text = next(one for one in JUDGED if one in shown)
+    text = next(known for known in JUDGED if known in shown)
     if JUDGED[text] is None:
         return "I cannot help with that."
     if "connectives" in said:

@@ -66,7 +66,7 @@ def test_results_are_ranked_with_pairs_and_chance(stored: Gathered) -> None:
         result = run_task(stored, read_task(text), MetricTests(draws=100))
         assert result.metrics == ("good", "poor") or text in ("sys:accuracy", "domain:pearson", "doc:pearson"), text
         assert result.ranks[0] == 1 and result.p.shape == (2, 2) and 0 <= result.p[0, 1] <= 1
-        assert all(one.pairs > 0 and np.isfinite(one.chance) for one in result.estimates)
+        assert all(e.pairs > 0 and np.isfinite(e.chance) for e in result.estimates)
     assert run_task(stored, read_task("seg:pearson")).ranks == (1, 2)
     untested = run_task(stored, read_task("seg:pearson"), NONE)
     assert (untested.test, untested.ranks) == ("none", (None, None))  # nothing was tested: ranks are unknown
@@ -83,14 +83,14 @@ def test_what_is_left_out_is_noted(folder: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["documents", "systems", "both"])
 def test_intervals(folder: Path, unit: Any) -> None:
-    actual, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
+    gathered, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
-        result = run_task(actual, read_task(text), tests)
-        for one, (low, high) in zip(result.estimates, result.intervals):
+        result = run_task(gathered, read_task(text), tests)
+        for value, (low, high) in zip(result.values, result.intervals):
             assert low <= high
             if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
-                assert low <= one.value + 1e-9 and one.value <= high + 1e-9
-    assert np.isnan(run_task(actual, read_task("sys:spa"), tests).intervals).all()
+                assert low <= value + 1e-9 and value <= high + 1e-9
+    assert np.isnan(run_task(gathered, read_task("sys:spa"), tests).intervals).all()
 
 
 # ---------------------------------------------------------------- several tasks
@@ -134,7 +134,7 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
     metric[:, :, 0] = 1.0  # tied for all systems: tau is undefined there
     skip, zero = Measure("kendall", "item"), Measure("kendall", "item", nan_as_zero=True)
     assert estimate(gold, metric[0], zero).value == pytest.approx(estimate(gold, metric[0], skip).value * 2 / 3)
-    values = [estimate(gold, one, zero).value for one in metric]
+    values = [estimate(gold, scores, zero).value for scores in metric]
     assert compare(gold, metric, zero).delta[0, 1] == pytest.approx(values[0] - values[1])
 
 

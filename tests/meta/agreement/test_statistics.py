@@ -102,7 +102,7 @@ def test_micro_average_weighs_rows_by_length() -> None:
 def test_ranks_within_each_row(values: np.ndarray) -> None:
     for row, ranks in zip(values, rank_rows(values)):
         known = row[~np.isnan(row)]
-        expected = [(known < one).sum() + ((known == one).sum() + 1) / 2 for one in known]
+        expected = [(known < value).sum() + ((known == value).sum() + 1) / 2 for value in known]
         assert ranks[~np.isnan(row)].tolist() == expected and np.isnan(ranks[np.isnan(row)]).all()
 
 
