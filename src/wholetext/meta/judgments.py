@@ -13,7 +13,7 @@ severity, score) and, for ESA, the ``score`` of the segment.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,10 +95,15 @@ def mean_table(
 def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ()) -> Ratings:
     """Ratings from rows. Without ``segments`` (those of the corpus), those that are rated."""
     table = list(rows)
-    systems = tuple(dict.fromkeys(row[0] for row in table))
-    raters = tuple(dict.fromkeys(row[2] for row in table))
+    systems, raters, docs = (
+        {name: i for i, name in enumerate(dict.fromkeys(names))}
+        for names in (
+            [row[0] for row in table],
+            [row[2] for row in table],
+            [row[1][0] for row in table],
+        )
+    )
     if not segments:
-        docs = {doc: i for i, doc in enumerate(dict.fromkeys(row[1][0] for row in table))}
         segments = sorted(
             {row[1] for row in table}, key=lambda segment: (docs[segment[0]], segment[1])
         )
@@ -110,15 +115,14 @@ def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ())
             "corpus",
             next="check that the ratings belong to this corpus",
         )
-    by_system, by_rater = ({name: i for i, name in enumerate(names)} for names in (systems, raters))
     return Ratings(
         scheme,
-        systems,
-        raters,
+        tuple(systems),
+        tuple(raters),
         tuple(segments),
-        system=np.array([by_system[row[0]] for row in table], dtype=np.int64),
+        system=np.array([systems[row[0]] for row in table], dtype=np.int64),
         item=np.array([place[row[1]] for row in table], dtype=np.int64),
-        rater=np.array([by_rater[row[2]] for row in table], dtype=np.int64),
+        rater=np.array([raters[row[2]] for row in table], dtype=np.int64),
         score=np.array([row[3] for row in table], dtype=np.float64),
     )
 
@@ -276,12 +280,11 @@ def read_mqm(path: FilePath) -> list[MqmError]:
 
 def mqm_ratings(errors: Iterable[MqmError], weights: Weights = STANDARD) -> Ratings:
     """Scores per rater: minus the sum of the weights of what a rater marked in a segment."""
-    totals: dict[tuple[str, Segment, str], float] = {}
+    totals: dict[tuple[str, Segment, str], float] = defaultdict(float)
     for error in errors:
-        if error.severity == ATTENTION:
-            continue
-        key = (error.system, error.segment, error.rater)
-        totals[key] = totals.get(key, 0.0) + penalty(error.severity, error.category, weights)
+        if error.severity != ATTENTION:
+            weight = penalty(error.severity, error.category, weights)
+            totals[error.system, error.segment, error.rater] += weight
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
