@@ -70,10 +70,7 @@ def test_a_sample_of_documents(folder: Path) -> None:
 
 def test_conventions() -> None:
     assert conventions.standard_references("wmt21.news", "en-de", ["refA", "refC"]) == ("refC",)
-    assert conventions.standard_references("wmt21.news.mqm", "zh-en", ["refA", "refB"]) == ("refB",)
     assert conventions.standard_references("wmt21.tedtalks", "en-ru", ["refA"]) == ("refA",)
-    assert conventions.standard_references("mine", "a-b", ["x"]) == ("x",)
-    assert conventions.standard_references("mine", "a-b", []) == ()
     assert conventions.conventions("wmt20.scores").outliers["pl-en"] == "zlabs-nlp.1162"
     assert conventions.conventions("wmt21.news").outliers == {}
     assert conventions.standard_gold(["wmt-z", "mqm"]) == "mqm"

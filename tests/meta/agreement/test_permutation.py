@@ -19,7 +19,6 @@ from wholetext.meta.agreement.permutation import (
     compare,
     random_swaps,
 )
-from wholetext.scoring.significance.resample import cluster_ranks
 
 GOLD = np.array([1, 2, 3, 4, 5, 5, 7, 8], dtype=float).reshape(4, 2)
 ONE = np.array([1, 2, 3, 3, 7, 3, 5, 5], dtype=float).reshape(4, 2)
@@ -200,12 +199,6 @@ def test_williams() -> None:
     assert williams(0.9, 0.8, 0.7, 20, one_sided=False) == pytest.approx(2 * 0.0938983, abs=1e-7)
     gap = np.append(gold, np.nan)
     assert williams_test(gap, np.append(one, 9.0), np.append(two, 1.0)) == williams_test(gold, one, two)
-
-
-def test_ranks_of_the_reference() -> None:
-    p = np.full((4, 4), np.nan)
-    p[0, 1], p[0, 2], p[0, 3], p[1, 2], p[1, 3], p[2, 3] = 0.2, 0.01, 0.5, 0.3, 0.04, 0.2
-    assert cluster_ranks(p) == [1, 1, 2, 2]
 
 
 def test_soft_pairwise_accuracy_under_exchange() -> None:
