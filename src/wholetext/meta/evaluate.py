@@ -166,7 +166,7 @@ def meta_evaluate(
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         means=tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
         grid=cells,
-        contests=contests(cells, [result for result in results if not result.pooled]),
+        contests=contests(cells, [result for result in results if result.pooled == 1]),
         golds=tuple(golds),
         paired_t=paired_t_tests(results) if what.paired_t else None,
         williams=tuple(williams_tests(part, n) for part in parts for n in levels if what.williams),

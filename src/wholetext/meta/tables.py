@@ -113,7 +113,7 @@ def headline(meta: Meta) -> list[Column]:
     average = _average(meta) if any(str(r.task) not in _usual(meta) for r in results) else []
     if meta.named or not meta.means:
         return [*average, *meta.means, *results]
-    pooled: list[Column] = [result for result in results if result.pooled]
+    pooled: list[Column] = [result for result in results if result.pooled > 1]
     tasks = {str(result.task) for result in results}
     means = [mean for mean in meta.means if mean.task in tasks]
     if average:
@@ -138,7 +138,7 @@ def _title(column: Column, meta: Meta) -> str:
     place = ""
     if isinstance(column, SetMean):
         place = f" (mean of {column.sets})"
-    elif column.pooled:
+    elif column.pooled > 1:
         place = " (all)"
     elif len(langs) > 1:
         place = f" {column.where if len(sets) > 1 else langs[column.where]}"

@@ -120,7 +120,7 @@ class TaskResult(Ranked):
     systems: int
     items: int
     test: str
-    pooled: bool = False  # over several language pairs
+    pooled: int = 1  # language pairs
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ def pooled_accuracy_task(
         intervals=_intervals(parts, result.metrics, single, testing, pairs),
         task=single,
         where=" + ".join(part.participants.name for part in parts),
-        pooled=len(parts) > 1,
+        pooled=len(parts),
         gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
         systems=int((~np.isnan(gold)).sum()),
         items=1,
@@ -377,15 +377,14 @@ def run_tasks(
     it has pairs. With ``even_by`` weights are split evenly over langs, level, statistic instead, in
     this order.
     """
-    results, weights = list[TaskResult](), list[float]()
+    results = list[TaskResult]()
     for parts in groups:
         single = list(tasks)
         if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
             results.append(pooled_accuracy_task(parts, testing))
-            weights.append(float(len(parts)))
             single = [task for task in tasks if str(task) != "sys:accuracy"]
         results += [run_task(part, task, testing) for part in parts for task in single]
-        weights += [1.0] * (len(results) - len(weights))
+    weights = [float(result.pooled) for result in results]
     if even_by:
         for name in even_by:
             known("attribute of tasks", name, ("langs", "level", "statistic"))
