@@ -13,9 +13,8 @@ class Conventions:
     """The conventions of one test set; names are separated by blanks."""
 
     references: Mapping[str, str]  # language pair → what metrics use; "": every other pair
-    outliers: Mapping[str, str] = field(
-        default_factory=dict
-    )  # systems that correlations go without
+    # systems that correlations go without
+    outliers: Mapping[str, str] = field(default_factory=dict)
     human: str = ""  # language pairs whose second reference the official tasks judge as a system
     pairs: str = ""  # language pairs of the official tasks, in the order of their tables
     primary: str = ""  # primary submissions and baselines, without the reference

@@ -547,12 +547,13 @@ def paired_t_tests(results: Sequence[TaskResult]) -> tuple[list[str], FloatArray
     from scipy import stats
 
     names = list(dict.fromkeys(name for result in results for name in result.metrics))
+    # (metrics, tasks)
     values = np.array(
         [
             [result.value(name) if name in result.metrics else np.nan for result in results]
             for name in names
         ]
-    )  # (metrics, tasks)
+    )
     p = np.full((len(names), len(names)), np.nan)
     for i, j in combinations(range(len(names)), 2):
         known = both_known(values[i], values[j])
