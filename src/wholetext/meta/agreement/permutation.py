@@ -161,9 +161,9 @@ def _pairs_test(
             flat = right.astype(np.float32)
             both = (flat @ flat.T).astype(np.float64)  # whole numbers below 2**24: exact
             wins += both.diagonal()[:, None] - both
-        wins = np.rint(wins).astype(np.int64)
-        differing = (wins + wins.T)[first, second]
-        observed += weight * (wins - wins.T)[first, second]
+        whole = np.rint(wins).astype(np.int64)
+        differing = (whole + whole.T)[first, second]
+        observed += weight * (whole - whole.T)[first, second]
         null += weight * (2.0 * rng.binomial(differing, 0.5, null.shape) - differing)
     scale = 2.0 if measure.statistic == "tau23" else 1.0
     return _summarise(scale * null, scale * observed, len(metrics))
