@@ -36,10 +36,10 @@ def test_published_document_level_darr(lp: str, data: Path, golden: Path) -> Non
     for label in labels:
         names = [systems[i] for i in kept]
         metric = EvalSet.open(folder, lp).metric_scores(label, "doc", systems=names).values
-        found = estimate(gold[kept], metric, Measure("darr", "item", gap=25.0))
+        result = estimate(gold[kept], metric, Measure("darr", "item", gap=25.0))
         row = table[label.removesuffix("-ref")]
-        assert found.pairs == int(row["n_pairs"]), label
+        assert result.pairs == int(row["n_pairs"]), label
         printed = row["kendall_like_tau"]
-        assert found.value == pytest.approx(float(printed), abs=0.51 * 10 ** -len(printed.partition(".")[2])), label
+        assert result.value == pytest.approx(float(printed), abs=0.51 * 10 ** -len(printed.partition(".")[2])), label
         if label in full:
-            assert found.value == pytest.approx(full[label]["from_mean_of_seg_scores"]["kendall_like"], abs=1e-9)
+            assert result.value == pytest.approx(full[label]["from_mean_of_seg_scores"]["kendall_like"], abs=1e-9)

@@ -7,6 +7,7 @@ import pytest
 
 from wholetext.errors import MetricError
 from wholetext.io import Loaded
+from wholetext.meta.agreement.measures import Ranked
 from wholetext.meta.features import discriminativeness, focus_statistics, metric_correlation
 from wholetext.meta.tasks import paired_t_tests
 from wholetext.scoring.evaluate import Options, score
@@ -31,10 +32,10 @@ def corpus() -> tuple[Corpus, Output]:
 def test_three_shares() -> None:
     pytest.importorskip("spacy")
     made, hyp = corpus()
-    for one in discriminativeness(made, [hyp], SPECS):
-        assert (one.pairs, one.identical) == (3, 1)
-        assert (one.below, one.equal, one.above) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-        assert one.system == "sys" and one.below + one.equal + one.above == pytest.approx(1)
+    for shares in discriminativeness(made, [hyp], SPECS):
+        assert (shares.pairs, shares.identical) == (3, 1)
+        assert (shares.below, shares.equal, shares.above) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+        assert shares.system == "sys" and shares.below + shares.equal + shares.above == pytest.approx(1)
 
 
 def test_several_references_are_several_pairs() -> None:
@@ -42,8 +43,8 @@ def test_several_references_are_several_pairs() -> None:
     made, hyp = corpus()
     docs = tuple(Document(doc.id, None, {"r": doc.refs["r"], "q": doc.refs["r"]}) for doc in made.docs)
     twice = Corpus("made", made.langs, docs)
-    one = discriminativeness(twice, [hyp], ["rc"])[0]
-    assert (one.pairs, one.identical) == (6, 2)
+    shares = discriminativeness(twice, [hyp], ["rc"])[0]
+    assert (shares.pairs, shares.identical) == (6, 2)
 
 
 def test_only_features_of_one_text() -> None:
@@ -78,17 +79,11 @@ def test_foci_are_counted() -> None:
 def test_paired_t_between_metrics_is_scipys() -> None:
     from scipy import stats
 
-    class Task:
-        metrics = ("a", "b")
-
-        def __init__(self, *values: float) -> None:
-            self.values = dict(zip(self.metrics, values))
-
-        def value(self, name: str) -> float:
-            return self.values[name]
+    def task(*values: float) -> Ranked:
+        return Ranked(metrics=("a", "b"), values=values, ranks=(None, None), intervals=())
 
     rows = [(0.5, 0.4), (0.7, 0.5), (0.2, 0.25)]
-    names, p = paired_t_tests([Task(*row) for row in rows])  # type: ignore[misc]
+    names, p = paired_t_tests([task(*row) for row in rows])  # type: ignore[misc]
     assert names == ["a", "b"]
     assert p[0, 1] == p[1, 0] == pytest.approx(stats.ttest_rel(*zip(*rows)).pvalue)
-    assert np.isnan(paired_t_tests([Task(0.1, 0.2)])[1][0, 1])  # type: ignore[list-item]
+    assert np.isnan(paired_t_tests([task(0.1, 0.2)])[1][0, 1])  # type: ignore[list-item]

@@ -80,11 +80,11 @@ def test_span_ratings(tmp_path: Path) -> None:
                                   "is_source_error": True}], "score": 71})
     two = json.dumps({"errors": [{"start": 0, "end": 1, "severity": "minor", "score": -2.5}], "score": 88.5})
     path = spans_file(tmp_path / "x.seg.rating", f"A\t{one}\tr1", "A\tNone", f"B\t{two}", f"B\t{two}")
-    found = read_span_ratings(path, SEGMENTS)
-    assert [rated[:3] for rated, _ in found] == [
+    result = read_span_ratings(path, SEGMENTS)
+    assert [rated[:3] for rated, _ in result] == [
         ("A", ("d", 0), "r1"), ("B", ("d", 0), "unknown"), ("B", ("d", 1), "unknown")]
-    assert [rated[3] for rated, _ in found] == pytest.approx([-5.1, -2.5, -2.5])
-    assert [overall for _, overall in found] == [71.0, 88.5, 88.5]
+    assert [rated[3] for rated, _ in result] == pytest.approx([-5.1, -2.5, -2.5])
+    assert [overall for _, overall in result] == [71.0, 88.5, 88.5]
 
 
 @pytest.mark.parametrize(("lines", "kind", "match"), [
@@ -109,11 +109,11 @@ def test_raw_ted_annotations_give_the_released_averages(lp: str, shared: int, da
     columns = [line[number[segment]] for segment in ratings.segments]
     released = EvalSet.open(folder, lp).human("mqm", "seg")
     checked = 0
-    for system, mine in zip(ratings.systems, ratings.judgments().values):
+    for system, computed in zip(ratings.systems, ratings.judgments().values):
         theirs = released.values[released.systems.index(RELEASED.get(system, system)), columns]
-        np.testing.assert_array_equal(np.isnan(mine), np.isnan(theirs))
-        np.testing.assert_allclose(mine, theirs, atol=1e-9)
-        checked += int((~np.isnan(mine)).sum())
+        np.testing.assert_array_equal(np.isnan(computed), np.isnan(theirs))
+        np.testing.assert_allclose(computed, theirs, atol=1e-9)
+        checked += int((~np.isnan(computed)).sum())
     assert checked == shared
 
 
@@ -130,34 +130,27 @@ def test_the_reference_converter(data: Path, golden: Path) -> None:
         for system, doc, doc_id, score, *raters in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             row, column = ratings.systems.index(system), place[doc, int(doc_id) - 1]
             assert values[row, column] == pytest.approx(float(score), abs=1e-9)
-            for one in raters:
-                rater, _, penalty = one.partition("=")
+            for cell in raters:
+                rater, _, penalty = cell.partition("=")
                 assert table[ratings.raters.index(rater), row, column] == pytest.approx(-float(penalty), abs=1e-9)
     for key, weights in (("system_means", STANDARD), ("system_means_wmt22_weights", WMT22)):
-        found = mqm_ratings(errors, weights)
-        means = np.nanmean(found.judgments().values, axis=1)
+        result = mqm_ratings(errors, weights)
+        means = np.nanmean(result.judgments().values, axis=1)
         for system, mean in expected[key].items():
-            assert means[found.systems.index(system)] == pytest.approx(mean, abs=1e-9)
+            assert means[result.systems.index(system)] == pytest.approx(mean, abs=1e-9)
 
 
 ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]
 
 
-def test_means_over_raters_and_gaps() -> None:
+def test_means_over_raters_and_scores_standardised_by_rater() -> None:
     ratings = gather("da", ROWS)
     assert ratings.segments == (("d", 0), ("d", 1), ("e", 0))
-    values = ratings.judgments().values
-    assert values[0, 0] == 2.0
-    assert values[1, 1] == 5.0
-    assert np.isnan(values[0, 1])
-    assert np.isnan(values[1, 0])
-
-
-def test_standardised_by_rater() -> None:
+    np.testing.assert_array_equal(ratings.judgments().values, [[2.0, np.nan, 3.0], [np.nan, 5.0, np.nan]])
     z = gather("da", ROWS).standardised()
-    mine = z.score[z.rater == 0]
-    assert mine.mean() == pytest.approx(0.0)
-    assert mine.std(ddof=1) == pytest.approx(1.0)
+    computed = z.score[z.rater == 0]
+    assert computed.mean() == pytest.approx(0.0)
+    assert computed.std(ddof=1) == pytest.approx(1.0)
     assert z.score[z.rater == 1].tolist() == [0.0]  # one rating has no spread
     population = gather("da", ROWS).standardised(ddof=0)
     assert population.score[population.rater == 0].std() == pytest.approx(1.0)
@@ -169,10 +162,10 @@ def test_released_da_scores(name: str, lp: str, data: Path) -> None:
     """Raw means exactly; z-scores to the six decimals of the file, from the raw scores alone."""
     opened = EvalSet.open(data / "evalsets" / name, lp)
     for gold, tolerance in (("wmt-raw", 1e-9), ("wmt-z", 5e-5)):
-        mine, released = find_ratings(opened, gold).ratings.judgments(), opened.human(gold, "seg")
-        shared = [system for system in mine.systems if system in released.systems]
+        computed, released = find_ratings(opened, gold).ratings.judgments(), opened.human(gold, "seg")
+        shared = [system for system in computed.systems if system in released.systems]
         assert len(shared) >= 9
-        one = mine.values[[mine.systems.index(s) for s in shared]]
+        one = computed.values[[computed.systems.index(s) for s in shared]]
         two = released.values[[released.systems.index(s) for s in shared]]
         np.testing.assert_array_equal(np.isnan(one), np.isnan(two))
         np.testing.assert_allclose(one, two, atol=tolerance)
@@ -184,11 +177,11 @@ def test_where_ratings_are_found(data: Path) -> None:
     assert find_ratings(EvalSet.open(sets / "wmt21.tedtalks", "en-de"), "mqm").path.endswith("en-de.mqm.raters.tsv")
     news = find_ratings(EvalSet.open(sets / "wmt21.news.mqm", "en-de"), "mqm")
     released = EvalSet.open(sets / "wmt21.news.mqm", "en-de").human("mqm", "seg")
-    mine = news.ratings.judgments()
-    order = [mine.systems.index(system) for system in released.systems]
-    known = ~np.isnan(mine.values[order]) & ~np.isnan(released.values)
+    computed = news.ratings.judgments()
+    order = [computed.systems.index(system) for system in released.systems]
+    known = ~np.isnan(computed.values[order]) & ~np.isnan(released.values)
     assert known.sum() > 8900
-    np.testing.assert_allclose(mine.values[order][known], released.values[known])
+    np.testing.assert_allclose(computed.values[order][known], released.values[known])
     da = find_ratings(EvalSet.open(sets / "wmt22.da", "cs-en"), "wmt-z")
     assert (da.total, da.ratings.scheme) == ("mean", "da-z")
     zh = find_ratings(EvalSet.open(sets / "wmt21.news", "zh-en"), "wmt-raw")
@@ -223,9 +216,9 @@ def table(evalset: Path, name: str, columns: str, value: str, ending: str = "rat
 def test_mqm_tables(evalset: Path, columns: str, value: str, ending: str) -> None:
     (evalset / "human-scores" / f"{LP}.mqm.seg.score").unlink()  # or it stands in for rebuilt scores
     table(evalset, "mqm", columns, value, ending)
-    found = find_ratings(EvalSet.open(evalset, LP), "mqm")
-    assert (found.total, len(found.ratings), found.ratings.raters) == ("sum", 32, ("ann",))
-    assert found.ratings.judgments().values[2, 3] == -5.0
+    result = find_ratings(EvalSet.open(evalset, LP), "mqm")
+    assert (result.total, len(result.ratings), result.ratings.raters) == ("sum", 32, ("ann",))
+    assert result.ratings.judgments().values[2, 3] == -5.0
 
 
 def test_a_score_that_is_missing_is_rebuilt_or_left_out_with_a_note(evalset: Path) -> None:
@@ -235,23 +228,23 @@ def test_a_score_that_is_missing_is_rebuilt_or_left_out_with_a_note(evalset: Pat
     lines = path.read_text().splitlines()
     lines[1], lines[2] = lines[1].replace("\t0\t0", "\tNone\t-7"), lines[2].replace("\t-1\t-1", "\t\t")
     evalset_folder.write(path, lines)
-    found = find_ratings(EvalSet.open(evalset, LP), "bio")
-    assert len(found.ratings) == 31 and found.ratings.judgments().values[0, 0] == -7.0
-    assert found.note == "1 line has no score"
+    result = find_ratings(EvalSet.open(evalset, LP), "bio")
+    assert len(result.ratings) == 31 and result.ratings.judgments().values[0, 0] == -7.0
+    assert result.note == "1 line has no score"
 
 
 def test_released_scores_stand_in_for_rebuilt_ones(evalset: Path) -> None:
     table(evalset, "mqm", "sev_score\tspans", "-99\t[]")
-    found = find_ratings(EvalSet.open(evalset, LP), "mqm")
+    result = find_ratings(EvalSet.open(evalset, LP), "mqm")
     gold = evalset_folder.gold()
-    assert found.ratings.judgments().values[0].tolist() == gold["alpha"]
-    assert found.note == "1 rating has only a score computed from severities"  # beta's, which was not released
+    assert result.ratings.judgments().values[0].tolist() == gold["alpha"]
+    assert result.note == "1 rating has only a score computed from severities"  # beta's, which was not released
 
 
 def test_esa_is_averaged(evalset: Path) -> None:
     table(evalset, "esa", "score\tspans", "8{i}\t[]")
-    found = find_ratings(EvalSet.open(evalset, LP), "esa")
-    assert (found.total, found.ratings.judgments().values[0, 4]) == ("mean", 84.0)
+    result = find_ratings(EvalSet.open(evalset, LP), "esa")
+    assert (result.total, result.ratings.judgments().values[0, 4]) == ("mean", 84.0)
 
 
 @pytest.mark.parametrize("overall", [True, False])
@@ -265,10 +258,10 @@ def test_esa_as_json(evalset: Path, overall: bool) -> None:
         scores[system] = [70.0 + i for i in range(8)]
     evalset_folder.write(evalset / "human-scores" / f"{LP}.esa.seg.rating", lines)
     (evalset / "human-scores" / f"{LP}.esa.seg.score").write_text(evalset_folder.score_lines(scores))
-    found = find_ratings(EvalSet.open(evalset, LP), "esa")
-    assert (found.total, found.ratings.raters) == ("mean", ("ann",))
-    assert found.ratings.judgments().values[3].tolist() == scores["gamma"]
-    assert ("is used instead" in found.note) is not overall
+    result = find_ratings(EvalSet.open(evalset, LP), "esa")
+    assert (result.total, result.ratings.raters) == ("mean", ("ann",))
+    assert result.ratings.judgments().values[3].tolist() == scores["gamma"]
+    assert ("is used instead" in result.note) is not overall
 
 
 def test_direct_assessments_and_other_names(evalset: Path) -> None:

@@ -25,11 +25,6 @@ NONE = MetricTests(draws=0)
 Capture = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return evalset_folder.make(tmp_path)
-
-
 def names(gathered: Gathered) -> list[str]:
     return [metric.name for metric in gathered.metrics]
 
@@ -58,8 +53,8 @@ def test_score_files_from_elsewhere(folder: Path, tmp_path: Path) -> None:
     bare = tmp_path / "my-own"
     shutil.copy(away / "mine-refA.seg.score", bare)
     field = participants(folder)
-    found = gather(field, MetricSelection(files=(tmp_path / "away",)))
-    assert [(m.name, sorted(m.levels)) for m in found.metrics] == [("mine", ["seg", "sys"])]
+    result = gather(field, MetricSelection(files=(tmp_path / "away",)))
+    assert [(m.name, sorted(m.levels)) for m in result.metrics] == [("mine", ["seg", "sys"])]
     named = gather(field, MetricSelection(names=("poor",), files=(bare,)))
     assert [(m.name, sorted(m.levels)) for m in named.metrics] == [("poor", ["seg", "sys"]), ("my-own", ["seg"])]
     assert names(gather(field, MetricSelection(stored=True, files=(bare,)))) == ["my-own", "poor"]
@@ -78,8 +73,8 @@ def test_primary_submissions(folder: Path) -> None:
     scores = folder / "metric-scores" / LP
     for level in ("seg", "sys"):
         shutil.copy(scores / f"good-refA.{level}.score", scores / f"COMET-22-refA.{level}.score")
-    found = gather(participants(folder), MetricSelection(primary=True))
-    assert names(found) == ["COMET-22"] and any("2 stored metrics that are not" in note for note in found.notes)
+    result = gather(participants(folder), MetricSelection(primary=True))
+    assert names(result) == ["COMET-22"] and any("2 stored metrics that are not" in note for note in result.notes)
     assert names(gather(participants(folder), MetricSelection(primary=True, names=("poor",)))) == ["poor"]
     unknown = gather(participants(folder, test_set="wmt19", refs=("refA",)), MetricSelection(primary=True))
     assert len(names(unknown)) == 3 and any("is not known" in note for note in unknown.notes)
@@ -110,17 +105,17 @@ def test_faulty_score_files(folder: Path, change: str, error: str, note: str, sy
     with pytest.raises(InputError, match=error) as fault:
         gather(participants(folder), [])
     assert "good-refA.seg.score" in str(fault.value)
-    found = gather(participants(folder), MetricSelection(missing="drop"))
-    assert any(note in text for text in found.notes), found.notes
-    assert len(found.participants.systems) == systems
-    run_task(found, read_task("sys:pearson"))
+    actual = gather(participants(folder), MetricSelection(missing="drop"))
+    assert any(note in text for text in actual.notes), actual.notes
+    assert len(actual.participants.systems) == systems
+    run_task(actual, read_task("sys:pearson"))
     if change == "missing":
-        assert found.participants.left_out["delta"] == "not scored by every metric"
-        assert all(values.shape[0] == 3 for m in found.metrics for values in m.levels.values())
+        assert actual.participants.left_out["delta"] == "not scored by every metric"
+        assert all(values.shape[0] == 3 for m in actual.metrics for values in m.levels.values())
     if change == "None":
-        result = run_task(found, read_task("seg:pearson"))
+        result = run_task(actual, read_task("seg:pearson"))
         assert result.estimates[0].pairs == 30 * 29 // 2  # 32 scores, one not judged, one not scored
-        assert any("not used" in text for text in found.notes)
+        assert any("not used" in text for text in actual.notes)
 
 
 # ---------------------------------------------------------------- computed metrics, judged text
@@ -149,17 +144,17 @@ def test_documents_are_scored_on_judged_segments(folder: Path) -> None:
     gold = partly(folder)
     field = participants(folder)
     known = {s: [i for i, v in enumerate(gold[s]) if v is not None] for s in field.systems}
-    found = gather(field, ["good", "chrf"])
-    good, chrf = found.metrics
+    result = gather(field, ["good", "chrf"])
+    good, chrf = result.metrics
     seg = good.levels["seg"]
-    wanted = [[np.mean([seg[k, i] for i in known[s] if i in part]) for part in (range(5), range(5, 8))]
+    expected = [[np.mean([seg[k, i] for i in known[s] if i in part]) for part in (range(5), range(5, 8))]
               for k, s in enumerate(field.systems)]
-    np.testing.assert_allclose(good.at("doc", field), wanted)
-    np.testing.assert_allclose(good.at("domain", field), wanted)
+    np.testing.assert_allclose(good.at("doc", field), expected)
+    np.testing.assert_allclose(good.at("domain", field), expected)
     everything = gather(participants(folder, all_segments=True), ["good", "chrf"])
     whole = everything.metrics[1]
     task = read_task("doc:pearson")
-    assert run_task(found, task, NONE).value("good") != pytest.approx(run_task(everything, task, NONE).value("good"))
+    assert run_task(result, task, NONE).value("good") != pytest.approx(run_task(everything, task, NONE).value("good"))
     np.testing.assert_allclose(chrf.at("doc", field)[1, 1], whole.at("doc", field)[1, 1])  # wholly judged there
     assert chrf.at("doc", field)[2, 0] != pytest.approx(whole.at("doc", field)[2, 0])
     assert not np.allclose(chrf.levels["sys"], whole.levels["sys"])
@@ -202,7 +197,7 @@ def test_scores_written_by_out_are_read_back(folder: Path, tmp_path: Path, capsy
     _, first, _ = call(capsys, "meta", str(folder), "-m", "chrf", "--out", str(tmp_path / "o"), *task)
     code, again, err = call(capsys, "meta", str(folder), "--scores", str(tmp_path / "o"), *task)
     assert code == 0, err
-    values = [[row["value"] for row in one["metrics"]] for text in (first, again) for one in json.loads(text)["tasks"]]
+    values = [[r["value"] for r in task["metrics"]] for text in (first, again) for task in json.loads(text)["tasks"]]
     assert values[0] == pytest.approx(values[2])
 
 
@@ -239,9 +234,9 @@ def test_published_scores_find_their_segments(folder: Path, tmp_path: Path, ids:
         with pytest.raises(WholetextError, match="none of the 2 published documents is in the EvalSet"):
             gather(where, MetricSelection(files=files))
         return
-    found = gather(where, MetricSelection(files=files))
-    assert names(found) == ["GEMBA-ESA", "chrF++"]
-    assert np.array_equal(found.metrics[0].levels["seg"], np.stack([scores[system] for system in where.systems]))
+    result = gather(where, MetricSelection(files=files))
+    assert names(result) == ["GEMBA-ESA", "chrF++"]
+    assert np.array_equal(result.metrics[0].levels["seg"], np.stack([scores[system] for system in where.systems]))
     assert names(gather(where, MetricSelection(names=("chrF++",), files=files))) == ["chrF++"]
 
 

@@ -1,19 +1,18 @@
-"""`meta --tasks wmt23|wmt24` alone is the official table: compared with the definitions written out in loops."""
+"""`meta --tasks wmt23|wmt24` alone is the official table: its systems, references, metrics and weights."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr
 
 from tests.in_process import call
 from tests.meta import wmt_folders
 from tests.meta.wmt_folders import Values
+from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.conventions import standard_references
 from wholetext.meta.tasks import official_langs, preset
 
@@ -32,62 +31,33 @@ def systems_of(year: str, lp: str) -> list[str]:
     return sorted([*names, *([HUMAN[year, lp]] if (year, lp) in HUMAN else [])])
 
 
-def rows(values: Values, systems: list[str]) -> np.ndarray:
-    return np.array([values[name] for name in systems])
-
-
-def agreed(gold: Values, metric: Values, systems: list[str]) -> tuple[int, int]:
-    """Pairs of systems with the same sign of the difference of the means in the files, and all pairs."""
-    g, m = ({s: float(np.nanmean(v[s])) for s in systems} for v in (gold, metric))
-    pairs = list(combinations(systems, 2))
-    return sum(np.sign(g[a] - g[b]) == np.sign(m[a] - m[b]) for a, b in pairs), len(pairs)
-
-
-def acc_eq(gold: np.ndarray, metric: np.ndarray) -> float:
-    """The best, over thresholds, of the mean over segments of the share of pairs that agree, ties included."""
-    judged = ~np.isnan(gold[0])
-    pairs = list(combinations(range(len(gold)), 2))
-    human, machine = (np.array([values[a, judged] - values[b, judged] for a, b in pairs]) for values in (gold, metric))
-    agreement = [np.mean(np.sign(human) == np.where(np.abs(machine) <= epsilon, 0.0, np.sign(machine)))
-                 for epsilon in (0.0, *np.unique(np.abs(machine)))]  # every segment has as many pairs
-    return float(max(agreement))
-
-
-def spa(gold: np.ndarray, metric: np.ndarray) -> float:
-    judged = ~np.isnan(gold[0])
-    drawn = np.random.default_rng(4).random(size=(1000, judged.sum()), dtype=np.float32)
-    masks = np.rint(drawn).astype(float) * 2 - 1
-
-    def p(values: np.ndarray, a: int, b: int) -> float:
-        gap = values[a, judged] - values[b, judged]
-        return float(np.mean(masks @ gap >= gap.sum() - 1e-9))
-
-    pairs = list(combinations(range(len(gold)), 2))
-    return 1 - float(np.mean([abs(p(gold, a, b) - p(metric, a, b)) for a, b in pairs]))
+def means(values: Values, systems: list[str]) -> np.ndarray:
+    """(systems, 1) the means in the files."""
+    return np.array([[float(np.nanmean(values[name]))] for name in systems])
 
 
 def expected(year: str, made: dict, name: str) -> dict[str, float]:
     """Column → value of one metric, in the order of the official table."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     parts = []
     for lp in OFFICIAL[year]:
         gold, metrics = made[lp]
         std = wmt_folders.PAIRS[year][lp][0]
         parts.append((gold, metrics[f"{name}-{'src' if name == wmt_folders.QE[year] else std}"], systems_of(year, lp)))
     if year == "wmt23":
-        counts = [agreed(*part) for part in parts]
-        found["sys:accuracy"] = sum(a for a, _ in counts) / sum(n for _, n in counts)
+        single = [estimate(means(gold, systems), means(metric, systems), Measure("accuracy", "item"))
+                  for gold, metric, systems in parts]
+        result["sys:accuracy"] = sum(e.value * e.pairs for e in single) / sum(e.pairs for e in single)
     for lp, (gold, metric, systems) in zip(OFFICIAL[year], parts):
-        g, m = rows(gold, systems), rows(metric, systems)
-        known = ~np.isnan(g)
+        g, m = ([values[name] for name in systems] for values in (gold, metric))
         if year == "wmt23":
-            means = [[float(np.nanmean(v[s])) for s in systems] for v in (gold, metric)]
-            found[f"sys:pearson {lp}"] = float(pearsonr(*means)[0])
-            found[f"seg:pearson {lp}"] = float(pearsonr(g[known], m[known])[0])
+            level = means(gold, systems), means(metric, systems)
+            result[f"sys:pearson {lp}"] = estimate(*level, Measure("pearson")).value
+            result[f"seg:pearson {lp}"] = estimate(np.array(g), np.array(m), Measure("pearson")).value
         else:
-            found[f"sys:spa {lp}"] = spa(g, m)
-        found[f"seg:acc_eq {lp}"] = acc_eq(g, m)
-    return found
+            result[f"sys:spa {lp}"] = estimate(np.array(g), np.array(m), Measure("spa")).value
+        result[f"seg:acc_eq {lp}"] = estimate(np.array(g), np.array(m), Measure("acc_eq", "item")).value
+    return result
 
 
 @pytest.mark.parametrize("year", ["wmt23", "wmt24"])
@@ -97,30 +67,30 @@ def test_the_official_table(year: str, name: str, tmp_path: Path, capsys: pytest
     folder = tmp_path / year
     for part in ("references", "sources") if name == "without texts" else ():
         shutil.rmtree(folder / part)
-    found = table(capsys, str(folder), "--tasks", year)
+    result = table(capsys, str(folder), "--tasks", year)
     metrics = {*wmt_folders.METRICS[year], wmt_folders.QE[year]}
-    assert {row["name"] for row in found["average"]["metrics"]} == metrics  # no contrastive submission
-    averages = {row["name"]: row["value"] for row in found["average"]["metrics"]}
+    assert {row["name"] for row in result["average"]["metrics"]} == metrics  # no contrastive submission
+    averages = {row["name"]: row["value"] for row in result["average"]["metrics"]}
     for metric in sorted(metrics):
-        wanted = expected(year, made, metric)
-        values = [row["value"] for task in found["tasks"] for row in task["metrics"] if row["name"] == metric]
-        assert values == pytest.approx(list(wanted.values()), abs=1e-9), metric
-        weights = [3.0 if column == "sys:accuracy" else 1.0 for column in wanted]
-        unit = [(value + 1) / 2 if "pearson" in column else value for column, value in wanted.items()]
+        required = expected(year, made, metric)
+        values = [row["value"] for task in result["tasks"] for row in task["metrics"] if row["name"] == metric]
+        assert values == pytest.approx(list(required.values()), abs=1e-9), metric
+        weights = [3.0 if column == "sys:accuracy" else 1.0 for column in required]
+        unit = [(value + 1) / 2 if "pearson" in column else value for column, value in required.items()]
         assert averages[metric] == pytest.approx(np.average(unit, weights=weights), abs=1e-9)
     if year == "wmt23":
-        assert found["tasks"][0]["metrics"][0]["pairs"] == 15 + 15 + 21  # he-en: five systems and refA
+        assert result["tasks"][0]["metrics"][0]["pairs"] == 15 + 15 + 21  # he-en: five systems and refA
 
 
 def test_what_the_preset_decides_can_be_said_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wmt_folders.make(tmp_path, "wmt23")
     folder = str(tmp_path / "wmt23")
-    found = table(capsys, folder, "--tasks", "wmt23", "--no-human", "--no-primary")
-    assert found["tasks"][0]["metrics"][0]["pairs"] == 15 + 10 + 21
-    assert "contrastive" in {row["name"] for row in found["average"]["metrics"]}
-    one = table(capsys, folder, "--tasks", "wmt23", "-l", "en-de")
-    assert [task["task"] for task in one["tasks"]] == ["sys:accuracy", "sys:pearson", "seg:pearson", "seg:acc_eq"]
-    assert one["average"]["weights"] == [0.25] * 4
+    result = table(capsys, folder, "--tasks", "wmt23", "--no-human", "--no-primary")
+    assert result["tasks"][0]["metrics"][0]["pairs"] == 15 + 10 + 21
+    assert "contrastive" in {row["name"] for row in result["average"]["metrics"]}
+    single = table(capsys, folder, "--tasks", "wmt23", "-l", "en-de")
+    assert [task["task"] for task in single["tasks"]] == ["sys:accuracy", "sys:pearson", "seg:pearson", "seg:acc_eq"]
+    assert single["average"]["weights"] == [0.25] * 4
     later = table(capsys, folder, "--tasks", "wmt24")  # the next year's tasks on this set
     assert [task["where"] for task in later["tasks"][::2]] == [f"wmt23 {lp}" for lp in OFFICIAL["wmt23"]]
     assert "refA" in later["fields"][1]["systems"]
@@ -132,34 +102,34 @@ def test_a_missing_system_counts_as_zero_with_a_note(tmp_path: Path, capsys: pyt
         path = tmp_path / "wmt24" / "metric-scores" / "en-es" / f"BLEU-refA.{level}.score"
         path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("Sys2")))
     made["en-es"][1]["BLEU-refA"]["Sys2"] = np.zeros(wmt_folders.SEGMENTS)
-    found = table(capsys, str(tmp_path / "wmt24"), "--tasks", "wmt24")
-    value = next(row["value"] for row in found["tasks"][3]["metrics"] if row["name"] == "BLEU")
+    result = table(capsys, str(tmp_path / "wmt24"), "--tasks", "wmt24")
+    value = next(row["value"] for row in result["tasks"][3]["metrics"] if row["name"] == "BLEU")
     assert value == pytest.approx(expected("wmt24", made, "BLEU")["seg:acc_eq en-es"], abs=1e-9)
-    assert any("Sys2" in note and "count as 0" in note for note in found["notes"])
+    assert any("Sys2" in note and "count as 0" in note for note in result["notes"])
 
 
 def test_an_unknown_folder_is_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wmt_folders.make(tmp_path, "wmt23")
     folder = tmp_path / "mine"
     (tmp_path / "wmt23").rename(folder)
-    found = table(capsys, str(folder), "-l", "he-en", "--level", "sys")
-    assert found["fields"][0]["refs"] == ["refA"]
-    assert any("mine is not the name of a WMT test set" in note for note in found["notes"])
-    found = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--conventions", "wmt23")
-    assert found["fields"][0]["refs"] == ["refB"]
-    assert not any("not the name" in note for note in found["notes"])
+    result = table(capsys, str(folder), "-l", "he-en", "--level", "sys")
+    assert result["fields"][0]["refs"] == ["refA"]
+    assert any("mine is not the name of a WMT test set" in note for note in result["notes"])
+    result = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--conventions", "wmt23")
+    assert result["fields"][0]["refs"] == ["refB"]
+    assert not any("not the name" in note for note in result["notes"])
 
 
 def test_wmt25_takes_esa_where_there_is_esa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wmt_folders.make(tmp_path, "wmt23")
     folder = str(tmp_path / "wmt23")
-    found = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "-l", "cs-uk")
-    assert [(task["task"], task["gold"]) for task in found["tasks"]] == [
+    result = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "-l", "cs-uk")
+    assert [(task["task"], task["gold"]) for task in result["tasks"]] == [
         ("sys:spa", "esa"), ("seg:acc_eq", "esa"), ("sys:spa", "da-sqm"), ("seg:acc_eq", "da-sqm")]
     same = table(capsys, folder, "--tasks", "wmt24", "-l", "en-de", "--gold", "esa")
-    assert found["tasks"][:2] == same["tasks"]
-    asked = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "--gold", "mqm")
-    assert {task["gold"] for task in asked["tasks"]} == {"mqm"}
+    assert result["tasks"][:2] == same["tasks"]
+    requested = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "--gold", "mqm")
+    assert {task["gold"] for task in requested["tasks"]} == {"mqm"}
 
 
 def test_language_pairs_and_references_of_wmt25_and_wmt24pp() -> None:
@@ -167,6 +137,6 @@ def test_language_pairs_and_references_of_wmt25_and_wmt24pp() -> None:
         "en-ja", "en-sr_Cyrl_RS", "ja-zh_CN"]
     assert official_langs("wmt24", "wmt24", ["ja-zh", "en-de", "en-is"]) == ["en-de", "ja-zh"]
     assert official_langs("wmt24pp", "wmt24pp", ["en-de_DE", "en-is_IS"]) == ["en-de_DE", "en-is_IS"]
-    assert preset("wmt24pp") == preset("wmt24")
+    assert preset("wmt24pp").tasks == preset("wmt24").tasks
     assert standard_references("wmt24pp", "en-de_DE", ["refA", "posteditA"]) == ("posteditA",)
     assert standard_references("wmt24pp", "en-de_DE", ["refA"]) == ("refA",)

@@ -32,9 +32,9 @@ def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:
 
 
 def test_windows_are_greedy_and_break_at_gaps() -> None:
-    found = paragraphs(rated({"r": [0, 1, 2, 3, 4, 6, 7, 8]}), Windows(2))
-    assert [p.start for p in found] == [0, 2, 6]
-    assert [p.score for p in found] == [10.0, 50.0, 130.0]
+    result = paragraphs(rated({"r": [0, 1, 2, 3, 4, 6, 7, 8]}), Windows(2))
+    assert [p.start for p in result] == [0, 2, 6]
+    assert [p.score for p in result] == [10.0, 50.0, 130.0]
     assert [p.score for p in paragraphs(rated({"r": [0, 1]}), Windows(2, total="mean"))] == [5.0]
 
 
@@ -59,17 +59,17 @@ def test_equals_the_walk_of_the_paper(places: set[int], k: int) -> None:
             at += k
         else:
             at += 1
-    found = paragraphs(rated({"r": sorted(places)}), Windows(k)) if places else []
-    assert [p.start for p in found] == starts
+    result = paragraphs(rated({"r": sorted(places)}), Windows(k)) if places else []
+    assert [p.start for p in result] == starts
     if places:
         assert [p.start for p in paragraphs(rated({"r": sorted(places)}), Windows(k, "first"))] == starts
 
 
 def test_items_line_up_over_systems() -> None:
-    given = ("A", "r1", range(4)), ("B", "r2", range(4)), ("B", "r3", range(2)), ("C", "r1", range(1, 3))
-    rows = [(system, ("d", i), rater, float(i)) for system, rater, many in given for i in many]
-    found = paragraphs(gather("mqm", rows), Windows(2))
-    chosen = paragraph_set(found, ["A", "B", "C"])
+    rated_by = ("A", "r1", range(4)), ("B", "r2", range(4)), ("B", "r3", range(2)), ("C", "r1", range(1, 3))
+    rows = [(system, ("d", i), rater, float(i)) for system, rater, many in rated_by for i in many]
+    result = paragraphs(gather("mqm", rows), Windows(2))
+    chosen = paragraph_set(result, ["A", "B", "C"])
     assert chosen.items == (("d", 0), ("d", 2))
     assert chosen.alone == 1  # ("d", 1) of C
     np.testing.assert_array_equal(chosen.gold.values, [[1.0, 5.0], [1.0, 5.0], [np.nan, np.nan]])
@@ -79,30 +79,20 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     folder = evalset_folder.make(tmp_path)
     loaded = evalset.read(folder, "de-en")
     source = find_ratings(EvalSet.open(folder, "de-en"), "mqm")
-    found = paragraphs(source.ratings, Windows(2))
-    chosen = paragraph_set(found, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
+    result = paragraphs(source.ratings, Windows(2))
+    chosen = paragraph_set(result, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
     made = texts(loaded, chosen.items, 2)
     assert [doc.id for doc in made.corpus.docs[:2]] == ["doc0:1-2", "doc0:3-4"]
     assert made.corpus.docs[0].refs["refA"] == (" ".join(evalset_folder.REF[:2]),)
     assert made.corpus.docs[0].meta["k"] == "2"
     assert made.outputs[0].docs["doc0:1-2"] == (" ".join(evalset_folder.outputs()["alpha"][:2]),)
-    write_jsonl(tmp_path / "p.jsonl", found)
+    write_jsonl(tmp_path / "p.jsonl", result)
     first = json.loads((tmp_path / "p.jsonl").read_text().splitlines()[0])
     assert (first["system"], first["doc"], first["start"], first["k"], first["rater"]) == ("alpha", "doc0", 0, 2, "ann")
-    elsewhere = [one for system in "AB" for one in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
+    elsewhere = [paragraph for system in "AB" for paragraph in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
     strange = paragraph_set(elsewhere, ["A", "B"])
     with pytest.raises(AlignmentError, match="no document 'd'"):
         texts(loaded, strange.items, 2)
-
-
-def test_unspaced_languages_are_joined_without_a_space() -> None:
-    from wholetext.io import from_texts
-
-    texts_of = {"refs": ["a。", "b。"], "srcs": ["Hello.", "Bye."], "docs": ["d", "d"]}
-    loaded = from_texts(["你好。", "再见。"], **texts_of, langs="en-zh")  # type: ignore[arg-type]
-    made = texts(loaded, [("d", 0)], 2)
-    assert made.corpus.docs[0].src == ("Hello. Bye.",)
-    assert made.outputs[0].docs["d:1-2"] == ("你好。再见。",)
 
 
 COUNTS = {"mqm_ted_ende.tsv": [7406, 3605, 2348, 1706, 1339, 1082, 896, 750, 633, 567],
@@ -116,8 +106,9 @@ def test_paragraph_counts_of_ted(name: str, data: Path, golden: Path) -> None:
     assert [len(paragraphs(source.ratings, Windows(k))) for k in range(1, 11)] == COUNTS[name]
     if name == "mqm_ted_ende.tsv":
         expected = json.loads((golden / "mqm" / "mqm_ted_ende.json").read_text())
-        mine = [[p.system, p.doc, p.start + 1, p.k, p.rater, p.score] for p in paragraphs(source.ratings, Windows(3))]
-        assert mine[:20] == expected["paragraphs_k3_first_20"]
+        first = paragraphs(source.ratings, Windows(3))[:20]
+        rows = [[p.system, p.doc, p.start + 1, p.k, p.rater, p.score] for p in first]
+        assert rows == expected["paragraphs_k3_first_20"]
         total = sum(p.score for p in paragraphs(source.ratings, Windows(10)))
         assert total == pytest.approx(expected["paragraphs_k10_all_sum"], abs=1e-9)
 
@@ -216,17 +207,13 @@ def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     refs, srcs = {doc.id: doc.refs["human"] for doc in corpus.docs}, {doc.id: doc.src or () for doc in corpus.docs}
     hyps = {output.system: output.docs for output in outputs}
     sampled = {run.doc for run in where.runs if where.kept[run.start]}
-    rated = [one for one in paragraphs(ratings, Windows(2)) if one.doc in sampled]
+    rated = [part for part in paragraphs(ratings, Windows(2)) if part.doc in sampled]
     means = []
-    for one in rated:
-        alone = [
-            score(
-                [hyps[one.system][one.doc][i]], spec, refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]], langs="de-en"
-            )[spec]["hyp"]
-            for i in range(one.start, one.start + 2)
-        ]
+    for part in rated:
+        alone = [score([hyps[part.system][part.doc][i]], spec, refs=[refs[part.doc][i]], srcs=[srcs[part.doc][i]],
+                       langs="de-en")[spec]["hyp"] for i in range(part.start, part.start + 2)]
         means.append(np.mean([scores.at("segment")[0] for scores in alone]))
-    assert average.pearson == pytest.approx(np.corrcoef(means, [one.score for one in rated])[0, 1], abs=1e-6)
+    assert average.pearson == pytest.approx(np.corrcoef(means, [part.score for part in rated])[0, 1], abs=1e-6)
 
 
 def test_curves_are_of_the_same_selection_as_the_tasks(tmp_path: Path) -> None:
@@ -298,9 +285,9 @@ def test_several_golds_are_several_tasks(tmp_path: Path) -> None:
                          selection=Selection(golds=names), lengths=[1, 2], out=tmp_path / "out")
     single = [meta_evaluate(folder, metrics=["chrf", "good"], selection=Selection(golds=(name,)), lengths=[1, 2],
                             tests=tests) for name in names]
-    expected = [(task.gold, str(task.task), task.metrics, [one.value for one in task.estimates])
+    expected = [(task.gold, str(task.task), task.metrics, task.values)
                 for meta in single for task in meta.results]
-    assert [(task.gold, str(task.task), task.metrics, [one.value for one in task.estimates])
+    assert [(task.gold, str(task.task), task.metrics, task.values)
             for task in both.results] == expected
     assert {gold for gold, *_ in expected} == set(names)
     assert both.curves["wmt22.small de-en"] == [p for meta in single for p in meta.curves["wmt22.small de-en"]]

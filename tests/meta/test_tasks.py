@@ -12,28 +12,21 @@ import pytest
 import scipy.stats
 
 from tests.in_process import call
-from tests.meta import evalset_folder
 from tests.meta.evalset_folder import LP, participants
 from wholetext.errors import InputError, MetricError
-from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import paragraphs as module
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.judgments import find_ratings
 from wholetext.meta.metric_scores import Gathered, gather
 from wholetext.meta.paragraphs import Windows, curves
-from wholetext.meta.store import Meta, as_json, write_meta
 from wholetext.meta.tasks import (
     AgreementTask,
     MetricTests,
     average,
     even_weights,
-    inter_correlation,
     judge,
-    pooled_accuracy_task,
-    preset,
     read_task,
     run_task,
     run_tasks,
@@ -43,11 +36,6 @@ from wholetext.scoring.evaluate import score
 from wholetext.scoring.significance.paired import paired_t
 
 NONE = MetricTests(draws=0)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return evalset_folder.make(tmp_path)
 
 
 @pytest.fixture
@@ -78,7 +66,7 @@ def test_results_are_ranked_with_pairs_and_chance(stored: Gathered) -> None:
         result = run_task(stored, read_task(text), MetricTests(draws=100))
         assert result.metrics == ("good", "poor") or text in ("sys:accuracy", "domain:pearson", "doc:pearson"), text
         assert result.ranks[0] == 1 and result.p.shape == (2, 2) and 0 <= result.p[0, 1] <= 1
-        assert all(one.pairs > 0 and np.isfinite(one.chance) for one in result.estimates)
+        assert all(e.pairs > 0 and np.isfinite(e.chance) for e in result.estimates)
     assert run_task(stored, read_task("seg:pearson")).ranks == (1, 2)
     untested = run_task(stored, read_task("seg:pearson"), NONE)
     assert (untested.test, untested.ranks) == ("none", (None, None))  # nothing was tested: ranks are unknown
@@ -86,33 +74,23 @@ def test_results_are_ranked_with_pairs_and_chance(stored: Gathered) -> None:
 
 def test_what_is_left_out_is_noted(folder: Path) -> None:
     (folder / "metric-scores" / LP / "poor-src.seg.score").unlink()
-    found = gather(participants(folder), [])
-    assert run_task(found, read_task("seg:pearson")).metrics == ("good",)
-    assert run_task(found, read_task("seg:darr@25")).estimates[0].pairs == 0
+    result = gather(participants(folder), [])
+    assert run_task(result, read_task("seg:pearson")).metrics == ("good",)
+    assert run_task(result, read_task("seg:darr@25")).estimates[0].pairs == 0
     for text in ("poor has no scores", "could be compared"):
-        assert any(text in note for note in found.notes)
+        assert any(text in note for note in result.notes)
 
 
 @pytest.mark.parametrize("unit", ["documents", "systems", "both"])
 def test_intervals(folder: Path, unit: Any) -> None:
-    found, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
+    gathered, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
-        result = run_task(found, read_task(text), tests)
-        for one, low, high in zip(result.estimates, result.low, result.high):
+        result = run_task(gathered, read_task(text), tests)
+        for value, (low, high) in zip(result.values, result.intervals):
             assert low <= high
             if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
-                assert low <= one.value + 1e-9 and one.value <= high + 1e-9
-    assert np.isnan(run_task(found, read_task("sys:spa"), tests).low).all()
-
-
-def test_pooled_accuracy_over_language_pairs(folder: Path, stored: Gathered) -> None:
-    two = gather(participants(folder, systems=("alpha", "beta", "delta")), [])
-    pooled = pooled_accuracy_task([stored, two], MetricTests(draws=50))
-    single = [run_task(part, read_task("sys:accuracy"), NONE) for part in (stored, two)]
-    for name, got in zip(pooled.metrics, pooled.estimates):
-        right = sum(round(r.value(name) * r.estimates[0].pairs) for r in single)
-        assert (got.pairs, got.value) == (6 + 3, pytest.approx(right / 9))
-    assert pooled.systems == 7
+                assert low <= value + 1e-9 and value <= high + 1e-9
+    assert np.isnan(run_task(gathered, read_task("sys:spa"), tests).intervals).all()
 
 
 # ---------------------------------------------------------------- several tasks
@@ -125,13 +103,13 @@ def test_average_over_tasks() -> None:
     names = ["best", "mid", "last"]
     tasks = [AgreementTask("seg", Measure("pearson", "none")), AgreementTask("seg", Measure("acc_eq", "item"))]
     results = [judge(gold, stack, names, task, MetricTests(draws=200)) for task in tasks]
-    found = average(results, [3.0, 1.0])
-    assert found.weights == (0.75, 0.25)
+    result = average(results, [3.0, 1.0])
+    assert result.weights == (0.75, 0.25)
     values = {n: 0.75 * (results[0].value(n) + 1) / 2 + 0.25 * results[1].value(n) for n in names}
-    assert found.metrics == tuple(sorted(names, key=lambda n: -values[n])) and found.metrics[0] == "best"
-    assert found.values == pytest.approx([values[n] for n in found.metrics])
-    assert found.p[0, 1] < 0.05 and found.ranks[:2] == (1, 2)
-    np.testing.assert_allclose(found.p, average(results[::-1], [1.0, 3.0]).p)
+    assert result.metrics == tuple(sorted(names, key=lambda n: -values[n])) and result.metrics[0] == "best"
+    assert result.values == pytest.approx([values[n] for n in result.metrics])
+    assert result.p[0, 1] < 0.05 and result.ranks[:2] == (1, 2)
+    np.testing.assert_allclose(result.p, average(results[::-1], [1.0, 3.0]).p)
     short = judge(gold, stack, names, tasks[0], MetricTests(draws=200, block=50))  # settled early: draws are repeated
     assert average([short, results[1]]).p[0, 1] < 0.05
     alone = average(results[:1])
@@ -146,19 +124,8 @@ def test_weights_are_split_attribute_by_attribute(stored: Gathered) -> None:
     names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
     for even_by, expected in (((), (1 / 3, 1 / 3, 1 / 3)), (("level",), (0.5, 0.25, 0.25)),
                               (("statistic", "level"), (0.25, 0.25, 0.5))):
-        found = run_tasks([[stored]], tasks_for((), names), False, NONE, even_by)[1]
-        assert found is not None and found.weights == pytest.approx(expected)
-
-
-def test_presets(folder: Path) -> None:
-    parts = [gather(participants(folder, domains=domains), []) for domains in ((), ("news",))]
-    results, found = run_tasks([parts], tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
-    assert len(results) == 7 and found is not None
-    assert found.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
-    assert [str(t) for t in tasks_for(("sys",), ())] == ["sys:accuracy", "sys:pearson", "sys:spa"]
-    for make in (lambda: preset("wmt99"), lambda: tasks_for(("word",), ())):
-        with pytest.raises(InputError):
-            make()
+        result = run_tasks([[stored]], tasks_for((), names), False, NONE, even_by)[1]
+        assert result is not None and result.weights == pytest.approx(expected)
 
 
 def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
@@ -167,21 +134,21 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
     metric[:, :, 0] = 1.0  # tied for all systems: tau is undefined there
     skip, zero = Measure("kendall", "item"), Measure("kendall", "item", nan_as_zero=True)
     assert estimate(gold, metric[0], zero).value == pytest.approx(estimate(gold, metric[0], skip).value * 2 / 3)
-    values = [estimate(gold, one, zero).value for one in metric]
+    values = [estimate(gold, scores, zero).value for scores in metric]
     assert compare(gold, metric, zero).delta[0, 1] == pytest.approx(values[0] - values[1])
 
 
 def test_paired_t_by_category(folder: Path) -> None:
     results = score(evalset.read(folder, LP), ["rouge", "chrf"])
-    spec = next(spec for spec in results.scores if "rouge" in spec)
-    one, two = results.scores[spec]["alpha"], results.scores[spec]["gamma"]
+    rouge, chrf = results.scores.values()
+    one, two = rouge["alpha"], rouge["gamma"]
     tests = paired_t(one, two)
     assert [t.category for t in tests] == list(one.outputs)
     expected = scipy.stats.ttest_rel(one.at("doc"), two.at("doc"))
     assert (tests[0].t, tests[0].p) == pytest.approx((expected.statistic, expected.pvalue))
     assert tests[0].first > tests[0].second and np.isnan(paired_t(one, one)[0].p)
     with pytest.raises(MetricError, match="different metrics"):
-        paired_t(one, next(iter(results.scores["chrf"].values())))
+        paired_t(one, chrf["alpha"])
 
 
 def test_williams_at_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,19 +179,6 @@ def test_systems_and_metrics_of_a_run_by_document(folder: Path, tmp_path: Path,
 # ---------------------------------------------------------------- paragraph curves, files, formats
 
 
-def test_curves(folder: Path) -> None:
-    field, ratings = participants(folder), find_ratings(EvalSet.open(folder, LP), "mqm").ratings
-    points = curves(field, ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
-    assert len(points) == 8
-    one = [p for p in points if p.k == 1 and p.metric == "chrf"]
-    assert one[0].acc_eq == one[1].acc_eq  # one sentence is its own paragraph
-    assert one[0].direct_average == pytest.approx(1.0)
-    assert 0 < next(p for p in points if p.k == 2).direct_average <= 1
-    assert all(p.pairs["accuracy"] == 6 and 0 <= p.chance["acc_eq"] <= 1 for p in points)
-    with pytest.raises(InputError, match="no paragraph of 9"):
-        curves(field, ratings, ["chrf"], [Windows(9)])
-
-
 def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
     lines = path.read_text().splitlines(True)
@@ -238,40 +192,17 @@ def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pyte
     monkeypatch.setattr(module, "score_texts", counted)
     field = participants(folder)
     ratings = find_ratings(field.evalset, "mqm").ratings
-    points = curves(field, ratings, ["chrf"], [Windows(2)])
+    curves(field, ratings, ["chrf"], [Windows(2)])
     assert scored[0] == ["doc0:1-1", "doc0:2-2", "doc1:2-2", "doc1:3-3"]  # the first of doc1 is another rater's
     assert scored[1] == ["doc0:1-2", "doc1:2-3"]
-    again = module.curves_of(field, ratings, [Windows(2)], lambda loaded: {
-        "chrf": np.stack([score(Loaded(loaded.corpus, [o]), ["chrf"]).scores["chrf"][o.system].at("segment")
-                          for o in loaded.outputs])})
-    assert [(p.pearson, p.acc_eq) for p in points] == [(p.pearson, p.acc_eq) for p in again]
-
-
-def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
-    part = gather(participants(folder), ["good", "chrf"])
-    table = run_tasks([[part]], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
-    names, between = inter_correlation(part)
-    assert names == ["good", "chrf"] and between[0, 0] == 1.0 and -1 < between[0, 1] == between[1, 0] < 1
-    points = curves(part.participants, find_ratings(EvalSet.open(folder, LP), "mqm").ratings, ["chrf"], [Windows(2)])
-    pairs = ((part.participants.name, "seg", names, between),)
-    meta = Meta((part,), *table, 0.05, pairs, {"x": points}, tuple(part.notes))
-    write_meta(tmp_path / "out", meta)
-    found = json.loads((tmp_path / "out" / "meta.json").read_text())
-    assert found == json.loads(json.dumps(as_json(meta)))
-    assert found["fields"][0]["left_out"] == {"refB": "human"}
-    task = next(t for t in found["tasks"] if t["task"] == "seg:acc_eq")
-    assert {"name", "value", "rank", "pairs", "chance", "epsilon", "interval", "rows"} == set(task["metrics"][0])
-    assert task["p"][0][0] is None and found["curves"][0]["k"] == 2
-    lines = (tmp_path / "out" / "metric-scores" / LP / "chrf-refA.seg.score").read_text().splitlines()
-    assert len(lines) == 32
 
 
 def test_ranks_p_values_and_notes_of_every_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ("meta", str(folder.rename(folder.with_name("mine"))), "--task", "seg:pearson", "--task", "sys:pearson")
-    found = json.loads(call(capsys, *common, "--draws", "0", "--json")[1])
-    rows = [row for part in (*found["tasks"], found["average"]) for row in part["metrics"]]
+    result = json.loads(call(capsys, *common, "--draws", "0", "--json")[1])
+    rows = [row for part in (*result["tasks"], result["average"]) for row in part["metrics"]]
     assert {row["rank"] for row in rows} == {None}
-    assert {row["mean_rank"] for row in found["average"]["metrics"]} == {None}
+    assert {row["mean_rank"] for row in result["average"]["metrics"]} == {None}
     _, out, err = call(capsys, *common, "--draws", "0", "--latex")
     assert out.startswith(r"\begin{tabular}") and r"\textbf" not in out and "#" not in out
     assert "not the name of a WMT test set" in err and "not the name" not in out  # notes have no place in the table

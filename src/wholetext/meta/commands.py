@@ -223,41 +223,6 @@ def agreement(
     from wholetext.meta.paragraphs import read_lengths
     from wholetext.meta.tables import render
 
-    selection = Selection(
-        golds=tuple(gold or ()),
-        refs=tuple(ref) if ref else None,
-        close_refs=tuple(close_ref or ()),
-        human=human,
-        outliers=outliers,
-        domains=tuple(domain or ()),
-        systems=tuple(system or ()),
-        all_segments=all_segments,
-        test_set=conventions,
-        sample=sample,
-        seed=seed,
-    )
-    tests = MetricTests(draws, seed, alpha, block, interval)
-    even_by = tuple(filter(None, weigh_by.split(",")))
-    requested = MetaTasks(
-        tuple(level or ()),
-        tuple(task or ()),
-        tasks,
-        micro,
-        nan == "zero",
-        even_by,
-        between,
-        paired_t,
-        williams,
-    )
-    selected = MetricSelection(
-        tuple(metric or ()),
-        stored,
-        tuple(ensemble or ()),
-        tuple(scores or ()),
-        primary,
-        "drop" if allow_missing else "error",
-    )
-    lengths = read_lengths(k) if k else ()
     axes = options.sweep_settings(sweep or ())
     grid = GridAxes(
         read_sizes(",".join(axes.get("context", ())) or None, 0, "context"),
@@ -271,11 +236,40 @@ def agreement(
         results = meta_evaluate(
             evalset,
             langs or (),
-            selected,
-            requested,
-            selection=selection,
-            tests=tests,
-            lengths=lengths,
+            MetricSelection(
+                tuple(metric or ()),
+                stored,
+                tuple(ensemble or ()),
+                tuple(scores or ()),
+                primary,
+                "drop" if allow_missing else "error",
+            ),
+            MetaTasks(
+                tuple(level or ()),
+                tuple(task or ()),
+                tasks,
+                micro,
+                nan == "zero",
+                tuple(filter(None, weigh_by.split(","))),
+                between,
+                paired_t,
+                williams,
+            ),
+            selection=Selection(
+                golds=tuple(gold or ()),
+                refs=tuple(ref) if ref else None,
+                close_refs=tuple(close_ref or ()),
+                human=human,
+                outliers=outliers,
+                domains=tuple(domain or ()),
+                systems=tuple(system or ()),
+                all_segments=all_segments,
+                test_set=conventions,
+                sample=sample,
+                seed=seed,
+            ),
+            tests=MetricTests(draws, seed, alpha, block, interval),
+            lengths=read_lengths(k) if k else (),
             raters=raters,
             joiner=joiner,
             grid=grid if sweep else None,
@@ -374,9 +368,13 @@ def paragraphs(
         )
         if scale:
             _print_agreement(rated_by, scale)
-        print("k\tparagraphs\titems\titems of one system only")
-        for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
-            print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+        terminal.print_tsv(
+            ("k", "paragraphs", "items", "items of one system only"),
+            [
+                (length, len(rated), len(chosen.items), chosen.alone)
+                for length, rated, chosen in zip(lengths, sets.rated, sets.sets)
+            ],
+        )
         if tokenizer:
             _print_lengths(evalset, langs, sets, tokenizer, limit, joiner)
 
@@ -389,23 +387,29 @@ def _print_lengths(
     from wholetext.models.token_counter import token_counter
 
     loaded, counter = EvalSet.open(evalset, langs).load(), token_counter(tokens)
-    print(f"tokens of {tokens}\nk\t25th\t50th\t75th\tover {limit}\tshare")
+    rows = []
     for rated in filter(None, sets.rated):
         lengths = token_lengths(loaded, rated, counter, joiner)
-        quartiles, over = [f"{value:g}" for value in lengths.quartiles()], lengths.over(limit)
+        over = lengths.over(limit)
         share = f"{100 * over / len(rated):.1f} %"
-        print(terminal.tsv_row([rated[0].k, *quartiles, over, share]))
+        rows.append([rated[0].k, *(f"{value:g}" for value in lengths.quartiles()), over, share])
+    print(f"tokens of {tokens}")
+    terminal.print_tsv(("k", "25th", "50th", "75th", f"over {limit}", "share"), rows)
 
 
 def _print_agreement(ratings: Ratings, scale: Measurement) -> None:
     from wholetext.meta.raters import rater_pairs, reliability
 
     print(f"Krippendorff's alpha ({scale}): {reliability(ratings, scale):.4f}")
-    print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
-    for pair in rater_pairs(ratings):
-        values = [f"{value:.4f}" for value in (pair.pearson, pair.kappa, pair.pair_agreement)]
-        cells = [pair.first, pair.second, pair.items, *values[:2], pair.pairs, values[2]]
-        print(terminal.tsv_row(cells))
+    head = ["rater 1", "rater 2", "items", "Pearson", "kappa", "pairs of outputs", "ordered alike"]
+    rows = [
+        [
+            *(pair.first, pair.second, pair.items, f"{pair.pearson:.4f}", f"{pair.kappa:.4f}"),
+            *(pair.pairs, f"{pair.pair_agreement:.4f}"),
+        ]
+        for pair in rater_pairs(ratings)
+    ]
+    terminal.print_tsv(head, rows)
 
 
 def spans(
@@ -559,60 +563,56 @@ def contrast(
 def _accuracies(results: ContrastResults) -> None:
     """Print the finding and a row per metric; groups and margins are in JSON and report."""
     from wholetext.meta.contrastive.decisions import groups, overall
+    from wholetext.meta.tables import print_page
 
-    console, rows = terminal.console(80), []
-    totals = [overall(decisions) for decisions in results.decisions]
-    for decisions, total in zip(results.decisions, totals):
-        missed = [f"{total.ties:,}", f"{total.undefined:,}"]
-        interval = f"[{100 * total.low:.1f}, {100 * total.high:.1f}]"
-        rows.append([decisions.metric, f"{100 * total.accuracy:.1f}", interval, *missed])
-    order = sorted(range(len(rows)), key=lambda at: -totals[at].accuracy)
-    terminal.print_finding(_contrast_finding(results, totals, order), console)
-    terminal.print_blocks(
-        ["metric", "right, in %", "95 %", "ties", "undefined"],
-        [rows[at] for at in order],
-        1,
-        console,
-    )
+    totals = [(decisions.metric, overall(decisions)) for decisions in results.decisions]
+    totals.sort(key=lambda entry: -entry[1].accuracy)
+    rows = [
+        [
+            metric,
+            f"{100 * total.accuracy:.1f}",
+            f"[{100 * total.low:.1f}, {100 * total.high:.1f}]",
+            f"{total.ties:,}",
+            f"{total.undefined:,}",
+        ]
+        for metric, total in totals
+    ]
+    total = totals[0][1]
     kinds = [*groups(results.decisions[0], results.split)]
     by = f" -f json and the report have it by {terminal.listed(kinds, most=9)}." if kinds else ""
-    terminal.print_footer(
-        f"{count(totals[0].total, 'item')}; random scores without ties reach "
-        f"{100 * totals[0].chance:.1f} %. Ties and undefined scores are errors; intervals are "
-        f"Wilson's.{by}",
-        console,
+    footer = (
+        f"{count(total.total, 'item')}; random scores without ties reach "
+        f"{100 * total.chance:.1f} %. Ties and undefined scores are errors; intervals are "
+        f"Wilson's.{by}"
     )
+    head = ("metric", "right, in %", "95 %", "ties", "undefined")
+    finding = _contrast_finding(results, [metric for metric, _ in totals], total)
+    print_page(finding, [("", head, rows, 1)], [footer])
 
 
-def _contrast_finding(
-    results: ContrastResults, totals: list[ContrastAccuracy], order: list[int]
-) -> str:
+def _contrast_finding(results: ContrastResults, names: list[str], total: ContrastAccuracy) -> str:
     """Say which metric is right most often, whether by chance, and which ones it beats."""
-    best, names = order[0], [decisions.metric for decisions in results.decisions]
-    total = totals[best]
+    best, *others = names  # best first
     share = f"{100 * total.accuracy:.1f} % of {count(total.total, 'item')}"
     side = "above" if total.low > total.chance else "no better than"
     side = "below" if total.high < total.chance else side
     chance = f"{side} chance ({100 * total.chance:.1f} %)"
-    if len(names) == 1:
-        return f"{names[0]} is right in {share}, {chance}."
+    if not others:
+        return f"{best} is right in {share}, {chance}."
     p = {frozenset((test.first, test.second)): test.p for test in results.tests}
-    others = [names[at] for at in order[1:]]
-    clear = [name for name in others if p.get(frozenset((names[best], name)), 1.0) <= _ALPHA]
-    beaten = f"significantly more often than {terminal.listed(clear)}" if clear else ""
-    open_ = [name for name in others if name not in clear]
-    than = "but not than" if clear else "but not significantly more often than"
-    tied = f"{than} {terminal.listed(open_)}" if open_ else ""
-    tests = ", ".join(filter(None, (beaten, tied)))
-    return f"{names[best]} is right most often, in {share}, {chance}; {tests} (McNemar's test)."
+    clear = [name for name in others if p.get(frozenset((best, name)), 1.0) <= _ALPHA]
+    tied = [name for name in others if name not in clear]
+    tests = [f"significantly more often than {terminal.listed(clear)}"] if clear else []
+    if tied:
+        than = "but not than" if clear else "but not significantly more often than"
+        tests.append(f"{than} {terminal.listed(tied)}")
+    return f"{best} is right most often, in {share}, {chance}; {', '.join(tests)} (McNemar's test)."
 
 
 def features(
     loaded: Loaded, metric: list[str] | None, foci: bool, pairs: bool, format: str
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
-    from rich.text import Text
-
     from wholetext.meta.features import (
         FEATURES,
         discriminativeness,
@@ -629,37 +629,38 @@ def features(
             print(f"{name.replace('_', ' '):14} {value:.4g}")
         return
     if pairs:
-        print(terminal.tsv_row(("feature", "system", "document", "reference", "hyp", "ref")))
-        for points in feature_pairs(loaded.corpus, loaded.outputs, metric or FEATURES):
-            for place, hyp, ref in zip(points.places, points.hyp.tolist(), points.ref.tolist()):
-                print(terminal.tsv_row((points.feature, *place, hyp, ref)))
+        rows = [
+            (points.feature, *place, hyp, ref)
+            for points in feature_pairs(loaded.corpus, loaded.outputs, metric or FEATURES)
+            for place, hyp, ref in zip(points.places, points.hyp.tolist(), points.ref.tolist())
+        ]
+        terminal.print_tsv(("feature", "system", "document", "reference", "hyp", "ref"), rows)
         return
     comparisons = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
     if format == "json":  # undefined is null
-        terminal.print_json(plain([asdict(comparison) for comparison in comparisons]))
+        terminal.print_json(plain(comparisons))
         return
-    columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
-    console, cells = terminal.console(80), []
-    for comparison in comparisons:
-        shares = (
-            f"{100 * share:.1f} %"
-            for share in (comparison.below, comparison.equal, comparison.above)
-        )
-        cells.append(
-            [
-                comparison.feature,
-                comparison.system,
-                f"{comparison.hyp:.4f}",
-                f"{comparison.ref:.4f}",
-                *shares,
-                str(comparison.pairs),
-                str(comparison.identical),
-            ]
-        )
-    terminal.print_blocks(["feature", "system", *columns], cells, 2, console)
-    console.print(
-        Text(
-            "\nShares of (document, reference) pairs; pairs of equal texts are left out.",
-            style="dim",
-        )
+    head = [
+        "feature",
+        "system",
+        "output",
+        "reference",
+        "ref lower",
+        "equal",
+        "ref higher",
+        "pairs",
+        "identical",
+    ]
+    cells = [
+        [
+            *(row.feature, row.system, f"{row.hyp:.4f}", f"{row.ref:.4f}"),
+            *(f"{100 * share:.1f} %" for share in (row.below, row.equal, row.above)),
+            *(str(row.pairs), str(row.identical)),
+        ]
+        for row in comparisons
+    ]
+    console = terminal.console(80)
+    terminal.print_blocks(head, cells, 2, console)
+    terminal.print_footer(
+        "Shares of (document, reference) pairs; pairs of equal texts are left out.", console
     )

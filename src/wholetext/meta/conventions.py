@@ -13,12 +13,14 @@ class Conventions:
     """The conventions of one test set; names are separated by blanks."""
 
     references: Mapping[str, str]  # language pair → what metrics use; "": every other pair
-    outliers: Mapping[str, str] = field(
-        default_factory=dict
-    )  # systems that correlations go without
+    # systems that correlations go without
+    outliers: Mapping[str, str] = field(default_factory=dict)
     human: str = ""  # language pairs whose second reference the official tasks judge as a system
     pairs: str = ""  # language pairs of the official tasks, in the order of their tables
     primary: str = ""  # primary submissions and baselines, without the reference
+    tasks: tuple[str, ...] = ()  # of the year's official table, for every language pair
+    pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
+    gold: str = ""  # human scores that count where a pair has them; else MQM where there is MQM
 
     def reference(self, langs: str) -> str:
         return self.references.get(langs, self.references.get("", ""))
@@ -56,7 +58,9 @@ SETS: dict[str, Conventions] = {
             "zh-en": "WMTBiomedBaseline.183",
         },
     ),
-    "wmt21": Conventions({"": "refA"}, primary=_PRIMARY_21),
+    "wmt21": Conventions(
+        {"": "refA"}, primary=_PRIMARY_21, tasks=("sys:pearson", "seg:kendall/item")
+    ),
     "wmt21.news": Conventions(
         {"": "refA", "en-de": "refC", "zh-en": "refB"},
         pairs="en-de en-ru zh-en",
@@ -77,6 +81,8 @@ SETS: dict[str, Conventions] = {
             "metricx_xxl_MQM_2020 "
             "MS-COMET-22 MS-COMET-QE-22 REUSE SEScore UniTE UniTE-src YiSi-1"
         ),
+        tasks=("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"),
+        pooled=True,
     ),
     "wmt23": Conventions(
         {"": "refA", "he-en": "refB", "en-he": "refB"},
@@ -92,6 +98,8 @@ SETS: dict[str, Conventions] = {
             "docWMT22CometDA "
             "docWMT22CometKiwiDA f200spBLEU MS-COMET-QE-22 prismRef prismSrc Random-sysname YiSi-1"
         ),
+        tasks=("sys:pearson", "seg:pearson", "seg:acc_eq"),
+        pooled=True,
     ),
     "wmt24": Conventions(
         {"": "refA", "en-de": "refB"},
@@ -107,9 +115,10 @@ SETS: dict[str, Conventions] = {
             "sentinel-ref-mqm "
             "sentinel-src-mqm spBLEU XCOMET XCOMET-QE XLsimMqm YiSi-1"
         ),
+        tasks=("sys:spa", "seg:acc_eq"),
     ),
     # Deutsch et al. 2025, "WMT24++": post-edited references are the standard ones
-    "wmt24pp": Conventions({"": "posteditA"}),
+    "wmt24pp": Conventions({"": "posteditA"}, tasks=("sys:spa", "seg:acc_eq")),
     # Lavie et al. 2025: ESA, but MQM for en-ko and ja-zh; en-it and en-mas have no reference
     "wmt25": Conventions(
         {"": "refA"},
@@ -118,6 +127,8 @@ SETS: dict[str, Conventions] = {
             "en-ko_KR en-mas_KE "
             "en-ru_RU en-sr_Cyrl_RS en-uk_UA en-zh_CN ja-zh_CN"
         ),
+        tasks=("sys:spa", "seg:acc_eq"),
+        gold="esa",
     ),
 }
 
@@ -149,7 +160,7 @@ def standard_gold(names: Sequence[str]) -> str | None:
 
 def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
     """The standard gold among (name, level), but direct assessments standardised by rater, as they are averaged."""
-    gold = standard_gold(list(dict.fromkeys(name for name, _ in names)))
+    gold = standard_gold([name for name, _ in names])
     return "wmt-z" if gold == "wmt-raw" and ("wmt-z", "seg") in names else gold
 
 

@@ -13,6 +13,7 @@ context lack the document and number the lines of the source.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from wholetext.files.parsing import integer, number
 from wholetext.io.text import at, opened
 from wholetext.text.codes import language
 
-_HIT = (
+_HIT = [
     "hit",
     "rater",
     "source",
@@ -35,8 +36,8 @@ _HIT = (
     "segment",
     "score",
     "time",
-)
-_APPRAISE = (
+]
+_APPRAISE = [
     "rater",
     "system",
     "segment",
@@ -48,34 +49,26 @@ _APPRAISE = (
     "whole",
     "start",
     "end",
-)
+]
 _JUDGED = ("SYSTEM", "REPEAT", "TGT")  # other types are quality controls
 _LAYOUT = "it should be as WMT published it: ad-deen-good-stnd-redup.csv, or an export of Appraise"
+
+
+# place in the file, rater, systems, document ("": the segment is a line of the source from 1), segment, score
+_Rating = tuple[str, str, Sequence[str], str, int, float]
 
 
 @dataclass
 class Assessments:
     """Ratings of systems in published files, and what was left out."""
 
+    standardised: bool
     rows: list[tuple[str, tuple[str, int], str, float]] = field(default_factory=list)
-    standardised: bool = False
-    controls: int = 0  # ratings of references and damaged texts
-    wholes: int = 0  # scores of whole documents
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
         """Say what does not count, and why."""
-        counts = {"quality controls": self.controls, "scores of whole documents": self.wholes}
-        return [f"{count} {what} left out" for what, count in counts.items() if count]
-
-
-@dataclass(frozen=True)
-class _Rating:
-    where: str
-    rater: str
-    systems: Sequence[str]
-    doc: str  # "": ``segment`` is a line of the source from 1
-    segment: int
-    score: float
+        return [f"{number} {what} left out" for what, number in sorted(self.left_out.items())]
 
 
 def published_files(folder: Path, langs: str, raw: bool = False) -> list[Path]:
@@ -111,7 +104,6 @@ def read_assessments(
         segments: (document, position) of every line of the source.
         systems: names of the outputs, which ratings write with a suffix (``Online-A.5``).
     """
-    result, ratings = Assessments(), list[_Rating]()
     kinds = {".csv" in path.name and "-stnd" in path.name for path in paths}
     if len(kinds) > 1:
         raise InputError(
@@ -119,43 +111,40 @@ def read_assessments(
             where=", ".join(map(str, paths)),
             next="name one file",
         )
-    result.standardised = kinds == {True}
-    for path in paths:
-        ratings += _ratings(path, langs, result)
+    result = Assessments(kinds == {True})
+    ratings = [rating for path in paths for rating in _ratings(path, langs, result.left_out)]
     if not ratings:
         raise InputError(
             f"there are no direct assessments of {langs} here",
             where=", ".join(map(str, paths)),
             next=_LAYOUT,
         )
-    first = min((rating.segment for rating in ratings if rating.doc), default=0)
-    names = {name: _system(name, systems) for rating in ratings for name in rating.systems}
-    for rating in ratings:
-        if rating.doc:  # positions of a file begin at 0 or at 1
-            segment = rating.doc, rating.segment - min(first, 1)
-        elif 1 <= rating.segment <= len(segments):
-            segment = segments[rating.segment - 1]
+    first = min((place for _, _, _, doc, place, _ in ratings if doc), default=0)
+    outputs = {name: _system(name, systems) for rating in ratings for name in rating[2]}
+    for where, rater, names, doc, place, score in ratings:
+        if doc:  # positions of a file begin at 0 or at 1
+            segment = doc, place - min(first, 1)
+        elif 1 <= place <= len(segments):
+            segment = segments[place - 1]
         else:
             raise InputError(
-                f"segment {rating.segment} is rated, the corpus has {len(segments)}",
-                where=rating.where,
+                f"segment {place} is rated, the corpus has {len(segments)}",
+                where=where,
                 next="check that the ratings belong to this test set",
             )
-        result.rows += (
-            (names[name], segment, rating.rater, rating.score) for name in rating.systems
-        )
+        result.rows += ((outputs[name], segment, rater, score) for name in names)
     return result
 
 
-def _ratings(path: Path, langs: str, result: Assessments) -> Iterator[_Rating]:
+def _ratings(path: Path, langs: str, left_out: Counter[str]) -> Iterator[_Rating]:
     pair = tuple(language(code).code for code in langs.split("-"))
     for where, row in _rows(path):
         if (language(row["source"]).code, language(row["target"]).code) != pair:
             continue
         if row["type"] not in _JUDGED:
-            result.controls += 1
+            left_out["quality controls"] += 1  # references and damaged texts
         elif row.get("whole", "False") == "True":
-            result.wholes += 1
+            left_out["scores of whole documents"] += 1
         else:
             doc, place = row.get("doc", ""), row["segment"]
             if not doc and not place.isdigit():
@@ -164,7 +153,7 @@ def _ratings(path: Path, langs: str, result: Assessments) -> Iterator[_Rating]:
             start = integer(chunk.split("-")[0], low=1, where=where) - 1 if chunk else 0
             segment = integer(place, what="a segment", low=0, where=where, next=_LAYOUT) + start
             score = number(row["score"], what="a score", where=where, next=_LAYOUT)
-            yield _Rating(where, row["rater"], row["system"].split("+"), doc, segment, score)
+            yield where, row["rater"], row["system"].split("+"), doc, segment, score
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:

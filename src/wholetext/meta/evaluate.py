@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from wholetext.errors import InputError, WriteError
 from wholetext.files.output_folder import SharedFolder, changing, check
-from wholetext.io.assembly import Loaded
 from wholetext.io.columns import Columns
 from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
 from wholetext.io.formats.summaries import open_judged
 from wholetext.meta.agreement.measures import system_means
-from wholetext.meta.conventions import paragraph_gold, standard_gold
+from wholetext.meta.conventions import Conventions, paragraph_gold, standard_gold
 from wholetext.meta.grid import GridAxes, contests, drawn, grid_cells
 from wholetext.meta.judgments import Source, find_ratings, published_ratings, read_weights
 from wholetext.meta.metric_scores import Gathered, MetricSelection, gather
@@ -34,7 +34,6 @@ from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.store import FILE, META, Meta, write_meta
 from wholetext.meta.tasks import (
     MetricTests,
-    Preset,
     gold_correlation,
     inter_correlation,
     official_langs,
@@ -104,10 +103,10 @@ def meta_evaluate(
     if out is not None:
         check(Path(out), META, (FILE,))
     official = preset(what.preset)
-    rows = what.micro, what.nan_as_zero
-    run = tasks_for(what.levels, [*what.tasks, *official.tasks], *rows)
-    usual = tasks_for((), GRID_TASKS, *rows) if grid else tasks_for(("sys", "seg"), (), *rows)
-    run = run or usual
+    task_levels, names = what.levels, (*what.tasks, *official.tasks)
+    if not task_levels and not names:
+        task_levels, names = ((), GRID_TASKS) if grid else (("sys", "seg"), ())
+    run = tasks_for(task_levels, names, what.micro, what.nan_as_zero)
     if grid:
         selected = replace(selected, names=tuple(grid.specs(selected.names)))
     sources = [evalset] if isinstance(evalset, EvalSet | str | Path) else list(evalset)
@@ -139,19 +138,15 @@ def meta_evaluate(
     levels = dict.fromkeys(task.level for task in run)
     between = [
         (
-            f"{part.participants.name} {part.participants.gold_name if several else ''}".rstrip(),
+            part.participants.name + several * f" {part.participants.gold_name}",
             level,
             *inter_correlation(part, level),
         )
-        for part in parts
-        if what.between
-        for level in levels
+        for part, level in product(parts, levels if what.between else ())
     ]
     golds = [
-        (opened.name, level, *gold_correlation([group[at] for group in groups], level))
-        for at, opened in enumerate(evalsets)
-        for level in levels
-        if what.between and several
+        (same[0].participants.name, level, *gold_correlation(same, level))
+        for same, level in product(zip(*groups), levels if what.between and several else ())
     ]
     points: dict[str, list[Point]] = {}
     for part in parts if lengths else ():
@@ -159,24 +154,23 @@ def meta_evaluate(
         points.setdefault(part.participants.name, []).extend(
             _curves(part, selected.names, windows, options)
         )
-    notes = dict.fromkeys(note for part in parts for note in part.notes)
     cells = grid_cells([metric.name for metric in parts[0].metrics if metric.source != "file"])
     wide = len(evalsets) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
     meta = Meta(
-        tuple(parts),
-        results,
-        average,
-        tests.alpha,
-        tuple(between),
-        points,
-        tuple(notes),
-        tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
-        cells,
-        contests(cells, [result for result in results if not result.pooled]),
-        tuple(golds),
-        paired_t_tests(results) if what.paired_t else None,
-        tuple(williams_tests(part, n) for part in parts for n in levels if what.williams),
-        bool(what.tasks),
+        parts=tuple(parts),
+        results=results,
+        average=average,
+        alpha=tests.alpha,
+        between=tuple(between),
+        curves=points,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        means=tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
+        grid=cells,
+        contests=contests(cells, [result for result in results if result.pooled == 1]),
+        golds=tuple(golds),
+        paired_t=paired_t_tests(results) if what.paired_t else None,
+        williams=tuple(williams_tests(part, n) for part in parts for n in levels if what.williams),
+        named=bool(what.tasks),
     )
     if out is not None:
         write_meta(Path(out), meta)
@@ -200,16 +194,15 @@ def _opened(
     return opened
 
 
-def _usual_gold(evalset: EvalSet, official: Preset, averaged: bool) -> str | None:
+def _usual_gold(evalset: EvalSet, official: Conventions, averaged: bool) -> str | None:
     """The gold of a year's tasks (ESA for WMT25), or z-scores of DA to average in paragraphs.
 
     None: whatever is the standard one.
     """
-    levels = evalset.human_names
-    names = list(dict.fromkeys(name for name, _ in levels))
+    names = [name for name, _ in evalset.human_names]
     if official.gold in names:
         return official.gold
-    gold = paragraph_gold(levels)
+    gold = paragraph_gold(evalset.human_names)
     return gold if averaged and gold != standard_gold(names) else None
 
 
@@ -278,22 +271,13 @@ def paragraph_sets(
     for parts, chosen in zip(rated, sets):
         if parts and loaded and out is not None:
             joined = texts(loaded, chosen.items, chosen.k, joiner)
-            _write(Path(out) / joined.corpus.id, joined, chosen, parts, f"{opened.langs}.{name}")
+            kind = SharedFolder("folder of paragraphs", WriteError)
+            with changing(Path(out) / joined.corpus.id, kind) as staged:
+                write(staged, joined)
+                scores = f"{staged}/human-scores/{opened.langs}.{name}"
+                values, systems = chosen.gold.values, chosen.gold.systems
+                means = system_means(values)[:, None]
+                write_table(f"{scores}.seg.score", systems, values, gaps=True)
+                write_table(f"{scores}.sys.score", systems, means, gaps=True)
+                write_jsonl(f"{scores}.paragraphs.jsonl", parts)
     return ParagraphSets(name, source, rated, sets)
-
-
-def _write(
-    folder: Path,
-    joined: Loaded,
-    chosen: ParagraphSet,
-    rated: Sequence[RatedParagraph],
-    name: str,
-) -> None:
-    """Write an EvalSet whose documents are paragraphs, with the ratings behind their scores."""
-    values, systems = chosen.gold.values, chosen.gold.systems
-    with changing(folder, SharedFolder("folder of paragraphs", WriteError)) as staged:
-        write(staged, joined)
-        scores = staged / "human-scores"
-        write_table(scores / f"{name}.seg.score", systems, values, gaps=True)
-        write_table(scores / f"{name}.sys.score", systems, system_means(values)[:, None], gaps=True)
-        write_jsonl(scores / f"{name}.paragraphs.jsonl", rated)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -84,24 +85,15 @@ def feature_pairs(
     ]
     machine = score(Loaded(corpus, outputs), features, options=options).scores
     human = score(Loaded(corpus, humans), features, options=options).scores
-    every = [
-        (output.system, doc.id, ref)
-        for output in outputs
-        for doc in corpus.docs
-        for ref in corpus.references
-    ]
-    same = [
-        output.docs[doc.id] == doc.refs[ref]
-        for output in outputs
-        for doc in corpus.docs
-        for ref in corpus.references
-    ]
+    pairs = list(product(outputs, corpus.docs, corpus.references))
+    places = tuple((output.system, doc.id, ref) for output, doc, ref in pairs)
+    same = np.array([output.docs[doc.id] == doc.refs[ref] for output, doc, ref in pairs])
     results = []
     for feature in machine:
         refs = np.stack([human[feature][name].at("doc") for name in corpus.references], axis=1)
         hyps = np.concatenate([machine[feature][output.system].at("doc") for output in outputs])
         columns = np.repeat(hyps, refs.shape[1]), np.tile(refs.ravel(), len(outputs))
-        results.append(FeaturePairs(feature, tuple(every), *columns, np.array(same)))
+        results.append(FeaturePairs(feature, places, *columns, same))
     return results
 
 

@@ -13,14 +13,15 @@ severity, score) and, for ESA, the ``score`` of the segment.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, InputError, count
+from wholetext.errors import AlignmentError, InputError, choices, count
 from wholetext.files.parsing import integer, number, read_json, reader, reading
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.text import FilePath, at, opened, read_lines, shown
@@ -94,10 +95,15 @@ def mean_table(
 def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ()) -> Ratings:
     """Ratings from rows. Without ``segments`` (those of the corpus), those that are rated."""
     table = list(rows)
-    systems = tuple(dict.fromkeys(row[0] for row in table))
-    raters = tuple(dict.fromkeys(row[2] for row in table))
+    systems, raters, docs = (
+        {name: i for i, name in enumerate(dict.fromkeys(names))}
+        for names in (
+            [row[0] for row in table],
+            [row[2] for row in table],
+            [row[1][0] for row in table],
+        )
+    )
     if not segments:
-        docs = {doc: i for i, doc in enumerate(dict.fromkeys(row[1][0] for row in table))}
         segments = sorted(
             {row[1] for row in table}, key=lambda segment: (docs[segment[0]], segment[1])
         )
@@ -109,27 +115,16 @@ def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ())
             "corpus",
             next="check that the ratings belong to this corpus",
         )
-    by_system, by_rater = ({name: i for i, name in enumerate(names)} for names in (systems, raters))
     return Ratings(
         scheme,
-        systems,
-        raters,
+        tuple(systems),
+        tuple(raters),
         tuple(segments),
-        system=np.array([by_system[row[0]] for row in table], dtype=np.int64),
+        system=np.array([systems[row[0]] for row in table], dtype=np.int64),
         item=np.array([place[row[1]] for row in table], dtype=np.int64),
-        rater=np.array([by_rater[row[2]] for row in table], dtype=np.int64),
+        rater=np.array([raters[row[2]] for row in table], dtype=np.int64),
         score=np.array([row[3] for row in table], dtype=np.float64),
     )
-
-
-@dataclass
-class RaterTable:
-    """The ratings of a table, with counts of missing and rebuilt scores."""
-
-    rows: list[Rated] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)  # of each row of direct assessments
-    unscored: int = 0  # lines without a score
-    rebuilt: int = 0  # lines whose score was rebuilt from severities because there is no other
 
 
 def table_rows(
@@ -160,20 +155,26 @@ def table_rows(
                 yield at(file.name, place), dict(zip(header, cells))
 
 
-def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
-    """Read every rating of a table; several by one rater of one segment are kept."""
-    table = RaterTable()
+def read_rater_table(
+    path: FilePath, segments: Sequence[Segment]
+) -> tuple[list[Rated], list[str], Counter[str]]:
+    """Read every rating of a table; several by one rater of one segment are kept.
+
+    Returns:
+        Ratings; the type of each if they are direct assessments; and how many lines have their
+        score in each column ("": none has one; ``sev_score``: rebuilt from severities).
+    """
+    ratings, types, lines = list[Rated](), list[str](), Counter[str]()
     for where, row in table_rows(path, ("system", "seg")):
         columns = [name for name in SCORES if name in row]
-        column = next((name for name in columns if row[name].strip() not in _NOTHING), None)
         if not columns:
             raise InputError(
                 "there is no column 'score'", where=where, next=f"write one of {', '.join(SCORES)}"
             )
-        if column is None:
-            table.unscored += 1
+        column = next((name for name in columns if row[name].strip() not in _NOTHING), "")
+        lines[column] += 1
+        if not column:
             continue
-        table.rebuilt += column == "sev_score"
         line = integer(
             row["seg"],
             what="a segment of this corpus",
@@ -184,9 +185,9 @@ def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
         )
         score = number(row[column], what="a score", where=where, next="a rating is a finite number")
         rater = row.get("rater", "").strip() or "unknown"
-        table.rows.append((row["system"].strip(), segments[line], rater, score))
-        table.types += [row["type"]] if "type" in row and "raw" in row else []
-    return table
+        ratings.append((row["system"].strip(), segments[line], rater, score))
+        types += [row["type"]] if "type" in row and "raw" in row else []
+    return ratings, types, lines
 
 
 # ---------------------------------------------------------------- MQM and ESA annotations
@@ -279,12 +280,11 @@ def read_mqm(path: FilePath) -> list[MqmError]:
 
 def mqm_ratings(errors: Iterable[MqmError], weights: Weights = STANDARD) -> Ratings:
     """Scores per rater: minus the sum of the weights of what a rater marked in a segment."""
-    totals: dict[tuple[str, Segment, str], float] = {}
+    totals: dict[tuple[str, Segment, str], float] = defaultdict(float)
     for error in errors:
-        if error.severity == ATTENTION:
-            continue
-        key = (error.system, error.segment, error.rater)
-        totals[key] = totals.get(key, 0.0) + penalty(error.severity, error.category, weights)
+        if error.severity != ATTENTION:
+            weight = penalty(error.severity, error.category, weights)
+            totals[error.system, error.segment, error.rater] += weight
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
@@ -300,7 +300,13 @@ def read_span_ratings(
     """
     ratings = []
     for where, system, segment, rater, value in rating_lines(path, segments):
-        total, overall = _marks(value, where)
+        with reading(where, _EXAMPLE, what="this rating cannot be read"):
+            total, overall = 0.0, value.get("score")
+            for mark in value["errors"]:
+                weight = penalty(str(mark["severity"]), str(mark.get("category") or ""))
+                score = mark.get("score")
+                total += weight if score is None else abs(number(str(score), where=where))
+            overall = None if overall is None else number(str(overall), where=where)
         ratings.append(((system, segment, rater, 0.0 - total), overall))
     return ratings
 
@@ -333,17 +339,6 @@ def rating_lines(
                 value = read_json(text, where=where, next=_EXAMPLE)
                 value = value if isinstance(value, dict) else {"errors": value}
                 yield where, system, segment, rater[0] if rater else "unknown", value
-
-
-def _marks(value: dict[str, Any], where: str) -> tuple[float, float | None]:
-    """The penalty of the errors of a rating, and its overall score."""
-    total, overall = 0.0, value.get("score")
-    with reading(where, _EXAMPLE, what="this rating cannot be read"):
-        for mark in value["errors"]:
-            weight = penalty(str(mark["severity"]), str(mark.get("category") or ""))
-            score = mark.get("score")
-            total += weight if score is None else abs(number(str(score), where=where))
-        return total, None if overall is None else number(str(overall), where=where)
 
 
 # ---------------------------------------------------------------- ratings of an EvalSet
@@ -384,11 +379,10 @@ def find_ratings(evalset: EvalSet, gold: str) -> Source:
     if gold in ("da", "wmt", "wmt-z", "wmt-raw") and published_files(folder, lp):
         return published_ratings(folder, evalset, gold)
     if released is None:
-        names = sorted({name for name, _ in evalset.human_names})
         raise InputError(
             f"there are no ratings of segments called {gold!r}",
-            where=str(evalset.root / "human-scores"),
-            next=f"there are {', '.join(names) or 'none'}",
+            where=str(folder),
+            next=choices(gold, sorted(name for name, _ in evalset.human_names)),
         )
     ratings = gather(gold, released_rows(released, segments), segments)
     return Source(
@@ -461,35 +455,37 @@ def _tabled_ratings(
     path: Path, gold: str, segments: tuple[Segment, ...], released: Judgments | None
 ) -> Source:
     """Read a table with a header: direct assessments, or scores under any of the usual names."""
-    table = read_rater_table(path, segments)
-    if not table.rows:
+    rows, types, lines = read_rater_table(path, segments)
+    if not rows:
         raise InputError("there are no ratings in this table", where=str(path))
-    notes = [f"{count(table.unscored, 'line', 'have')} no score"] if table.unscored else []
-    if table.types:  # quality controls (REF, BAD_REF) count for a rater's mean and deviation only
-        every = gather("da", table.rows, segments)
-        every = every if gold.endswith("raw") else every.standardised()
-        ratings = every.take(np.isin(np.array(table.types), _JUDGED))
-        return Source(ratings, "mean", str(path), "; ".join(notes))
-    ratings = gather(gold, table.rows, segments)
-    if table.rebuilt and released is not None:
+    notes = [f"{count(lines[''], 'line', 'have')} no score"] if lines[""] else []
+    ratings = gather("da" if types else gold, rows, segments)
+    if types:  # quality controls (REF, BAD_REF) count for a rater's mean and deviation only
+        ratings = ratings if gold.endswith("raw") else ratings.standardised()
+        ratings = ratings.take(np.isin(np.array(types), _JUDGED))
+    elif lines["sev_score"] and released is not None:
         ratings, rest = _released(ratings, released)
         if rest:
             notes.append(f"{count(rest, 'rating', 'have')} only a score computed from severities")
-    return Source(ratings, _total(gold, ratings), str(path), "; ".join(notes))
+    total: Total = "mean" if types else _total(gold, ratings)
+    return Source(ratings, total, str(path), "; ".join(notes))
 
 
 def _released(ratings: Ratings, released: Judgments) -> tuple[Ratings, int]:
     """Prefer released scores to rebuilt ones where one person rated; count those left."""
-    exact = np.full((len(ratings.systems), len(ratings.segments)), np.nan)
-    for row, system in enumerate(ratings.systems):
-        if system in released.systems:
-            exact[row] = released.values[released.systems.index(system)]
+    exact = rows_of(released, ratings.systems)
     raters = np.zeros(exact.shape)
     np.add.at(raters, (ratings.system, ratings.item), 1.0)
-    exact[raters != 1] = np.nan
-    own = exact[ratings.system, ratings.item]
+    own = np.where(raters == 1, exact, np.nan)[ratings.system, ratings.item]
     score = np.where(np.isnan(own), ratings.score, own)
     return replace(ratings, score=score), int(np.isnan(own).sum())
+
+
+def rows_of(scores: Judgments, systems: Sequence[str], missing: float = np.nan) -> FloatArray:
+    """Return (systems, items) scores of these systems; ``missing`` where there are none."""
+    rows = dict(zip(scores.systems, scores.values))
+    empty = np.full(scores.values.shape[1], missing)
+    return np.stack([rows.get(system, empty) for system in systems])
 
 
 def _span_ratings(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +17,7 @@ from wholetext.io import Loaded
 from wholetext.io.formats.scores import split_label
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.conventions import conventions
+from wholetext.meta.judgments import rows_of
 from wholetext.meta.participants import Level, Participants
 from wholetext.meta.score_files import StoredFile, stored_files
 from wholetext.registry import scorer
@@ -33,7 +36,6 @@ class MetricScores:
     refs: tuple[str, ...]
     levels: dict[str, FloatArray]  # level → (systems, items), higher is better
     source: str  # "file", or the signature of what was computed
-    short: str = ""  # the short signature of what was computed
     resampled: Callable[[FloatArray], FloatArray] | None = (
         None  # (draws, documents) → (draws, systems)
     )
@@ -95,47 +97,47 @@ def gather(
     """
     selection = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     gathered = Gathered(where, notes=list(where.notes))
-    paths = [_located(path, where) for path in selection.files]
-    computed = {
-        name: scores
-        for path in paths
-        if _is_run(path)
-        for name, scores in _from_run(path, gathered).items()
-    }
-    files = stored_files(where, [path for path in paths if not _is_run(path)])
+    patterns = [str(path).replace("{langs}", where.langs) for path in selection.files]
+    paths = [Path(pattern.replace("{set}", where.evalset.root.name)) for pattern in patterns]
+    runs = [path for path in paths if (path / "run.json").is_file()]
+    scored: dict[str, MetricScores] = {}
+    for path in runs:
+        scored |= _from_run(path, gathered)
+    files = stored_files(where, [path for path in paths if path not in runs])
     shown = _display_names(files)
-    selection = replace(selection, names=(*selection.names, *computed))
     ensembles = {text: re.split(r"\s+\+\s+", text.strip()) for text in selection.ensembles}
-    members = [name for part in ensembles.values() for name in part]
+    selection = replace(selection, names=(*selection.names, *scored))
     named = _names(gathered, selection, shown, files)
-    names = list(dict.fromkeys([*named, *members]))
-    new = [name for name in names if name not in shown and name not in computed]
-    computed |= _computed(gathered, new, options)
+    names = list(dict.fromkeys([*named, *chain.from_iterable(ensembles.values())]))
+    new = [name for name in names if name not in shown and name not in scored]
+    scored |= _computed(gathered, new, options)
+    if any(_grows(name) for name in names if name in scored):
+        gathered.length = _length(where)
     for name in names:
-        if name in computed:
-            gathered.metrics.append(computed[name])
-            continue
-        label = shown[name]
-        levels: dict[str, FloatArray] = {}
-        for file in (file for file in files if file.label == label):
-            try:
-                levels[file.level] = _in_order(file, gathered, selection.missing)
-            except WholetextError as fault:
-                if selection.missing != "drop":
-                    raise
-                gathered.notes.append(
-                    f"{label}.{file.level} was left out: {fault.what} ({fault.where})"
-                )
-        if levels:
-            gathered.metrics.append(MetricScores(name, split_label(label)[1], levels, "file"))
-    scored = {metric.name: metric for metric in gathered.metrics}
-    gathered.metrics = [metric for metric in gathered.metrics if metric.name in named]
+        if name not in scored:
+            own = [file for file in files if file.label == shown[name]]
+            if levels := _stored(own, gathered, selection.missing):
+                scored[name] = MetricScores(name, split_label(shown[name])[1], levels, "file")
+    gathered.metrics = [scored[name] for name in named if name in scored]
     gathered.metrics += [
         _mean(text, [scored[name] for name in part]) for text, part in ensembles.items()
     ]
-    if any(_grows(name) for name in names if name in computed):
-        gathered.length = _length(where)
     return _common(gathered)
+
+
+def _stored(files: Sequence[StoredFile], gathered: Gathered, missing: str) -> dict[str, FloatArray]:
+    """Read the levels of a metric from its files; with ``missing="drop"`` faulty ones are left out."""
+    levels: dict[str, FloatArray] = {}
+    for file in files:
+        try:
+            levels[file.level] = _in_order(file, gathered, missing)
+        except WholetextError as fault:
+            if missing != "drop":
+                raise
+            gathered.notes.append(
+                f"{file.label}.{file.level} was left out: {fault.what} ({fault.where})"
+            )
+    return levels
 
 
 def _grows(spec: str) -> bool:
@@ -168,7 +170,7 @@ def _mean(name: str, members: Sequence[MetricScores]) -> MetricScores:
     stored = any(member.source == "file" for member in members)
     source = "file" if stored else " + ".join(member.source for member in members)
     refs = dict.fromkeys(ref for member in members for ref in member.refs)
-    return MetricScores(name, tuple(refs), levels, source, name)
+    return MetricScores(name, tuple(refs), levels, source)
 
 
 def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
@@ -177,18 +179,15 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
     Where several labels share it, the one without a reference gets ``[noref]``, and several with
     references keep their labels.
     """
-    by_name: dict[str, dict[str, bool]] = {}  # name → label → whether it has a reference
-    for file in files:
-        name, refs = split_label(file.label)
-        by_name.setdefault(name, {})[file.label] = bool(refs)
+    labels = list(dict.fromkeys(file.label for file in files))
+    names = [split_label(label)[0] for label in labels]
+    with_refs = Counter(name for label, name in zip(labels, names) if split_label(label)[1])
     shown: dict[str, str] = {}
-    for name, labels in by_name.items():
-        with_refs = sum(labels.values())
-        for label, has_reference in labels.items():
-            if has_reference:
-                shown[name if with_refs == 1 else label] = label
-            else:
-                shown[f"{name}[noref]" if with_refs else name] = label
+    for label, name in sorted(zip(labels, names), key=lambda pair: names.index(pair[1])):
+        if split_label(label)[1]:
+            shown[name if with_refs[name] == 1 else label] = label
+        else:
+            shown[f"{name}[noref]" if with_refs[name] else name] = label
     return shown
 
 
@@ -253,12 +252,10 @@ def _in_order(file: StoredFile, gathered: Gathered, missing: str) -> FloatArray:
         if names:
             zero = ": they count as 0, as in the official results" if missing == "zero" else ""
             gathered.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
-    rows = dict(zip(scores.systems, scores.values))
-    empty = np.full(scores.values.shape[1], 0.0 if missing == "zero" else np.nan)
-    values = np.stack([rows.get(system, empty) for system in where.systems])
+    values = rows_of(scores, where.systems, missing=0.0 if missing == "zero" else np.nan)
     gaps = np.isnan(values)
     if missing == "drop":
-        count = int(gaps[[system in rows for system in where.systems]].sum())
+        count = int(gaps[[system not in lacking for system in where.systems]].sum())
         if count:
             gathered.notes.append(f"{path}: {count} scores are missing and count as not judged")
         return values
@@ -314,16 +311,6 @@ def _common(gathered: Gathered) -> Gathered:
 
 
 # ---------------------------------------------------------------- computed
-
-
-def _located(path: Path, where: Participants) -> Path:
-    """Fill in the language pair and the name of the set."""
-    named = str(path).replace("{langs}", where.langs)
-    return Path(named.replace("{set}", where.evalset.root.name))
-
-
-def _is_run(path: Path) -> bool:
-    return path.is_dir() and (path / "run.json").is_file()
 
 
 def _from_run(path: Path, gathered: Gathered) -> dict[str, MetricScores]:
@@ -406,9 +393,7 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
         "doc": np.stack(documents),
         "sys": resampled(np.ones((1, len(where.runs)))).T,
     }
-    return MetricScores(
-        label, where.refs, levels, str(scores[0].signature), scores[0].signature.short, resampled
-    )
+    return MetricScores(label, where.refs, levels, str(scores[0].signature), resampled)
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:

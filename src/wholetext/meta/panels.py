@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from wholetext.errors import count
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 
 MAIN = 3  # charts of a picture
+FIRST = ("spa", "acc_eq", "pearson")  # statistics that the field reports first
 CURVES = {
     "accuracy": "system accuracy",
     "acc_eq": "acc_eq (ties calibrated)",
@@ -43,7 +45,8 @@ def meta(record: Mapping[str, Any]) -> Study:
     bars, grids = _intervals(record["tasks"]), _grids(record)
     curves = _paragraphs(record.get("curves", []))
     panels: list[Panel] = [_agreement(record), *bars, *grids, *_contests(record), *curves]
-    drawn = grids or curves[:MAIN] or sorted(bars, key=_order)[:MAIN]
+    bars_first = sorted(bars, key=lambda panel: (*FIRST, panel.axis).index(panel.axis))
+    drawn = grids or curves[:MAIN] or bars_first[:MAIN]
     picture = tuple(panels.index(panel) for panel in drawn)
     panels += [
         Grid(
@@ -56,59 +59,44 @@ def meta(record: Mapping[str, Any]) -> Study:
         )
         for entry in record.get("between_metrics", [])
     ]
-    panels += _signatures(fields)
-    notes = tuple(record.get("notes", ()))
-    return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), notes, picture)
-
-
-def _order(panel: Panel) -> int:
-    """Place of a chart in the picture: what the field reports first."""
-    first = ("spa", "acc_eq", "pearson")
-    return first.index(panel.axis) if isinstance(panel, Bars) and panel.axis in first else MAIN
-
-
-def _signatures(fields: Sequence[Mapping[str, Any]]) -> list[Panel]:
-    """List the signature of each metric, or that its scores are from a file."""
-    rows = tuple(
+    metrics = tuple(
         (metric["name"], (f"{entry['set']} {entry['langs']}", metric["source"]))
         for entry in fields
         for metric in entry["metrics"]
     )
-    return [Table("Metrics", ("set", "signature, or file"), rows)] if rows else []
+    panels += [Table("Metrics", ("set", "signature, or file"), metrics)] if metrics else []
+    notes = tuple(record.get("notes", ()))
+    return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), notes, picture)
 
 
 def _agreement(record: Mapping[str, Any]) -> Table:
     tasks, average = record["tasks"], record.get("average")
-    columns = [
-        {row["name"]: (row["value"], row["rank"]) for row in task["metrics"]} for task in tasks
-    ]
     places = {task["where"] for task in tasks}
-    titles = [
-        task["task"] if len(places) == 1 else f"{task['task']} {task['where']}".strip()
+    columns = [("average", average["metrics"])] if average else []
+    columns += [
+        (f"{task['task']} {task['where'] if len(places) > 1 else ''}".rstrip(), task["metrics"])
         for task in tasks
     ]
-    order = {row["name"]: None for task in tasks for row in task["metrics"]}
-    if average:
-        columns.insert(0, {row["name"]: (row["value"], row["rank"]) for row in average["metrics"]})
-        titles.insert(0, "average")
-        order = {**{row["name"]: None for row in average["metrics"]}, **order}
-    empty = (None, None)
-    rows = tuple((name, tuple(column.get(name, empty)[0] for column in columns)) for name in order)
-    ranks = tuple(tuple(column.get(name, empty)[1] for column in columns) for name in order)
+    by_name = [{row["name"]: row for row in rows} for _, rows in columns]
+    names = dict.fromkeys(name for rows in by_name for name in rows)
+    values, ranks = (
+        [tuple(rows.get(name, {}).get(key) for rows in by_name) for name in names]
+        for key in ("value", "rank")
+    )
     alpha = record.get("alpha", 0.05)
     place = f"{places.pop()}. " if len(places) == 1 else ""
     return Table(
         "Agreement with human judgment",
-        tuple(titles),
-        rows,
-        ranks=ranks,
+        tuple(title for title, _ in columns),
+        tuple(zip(names, values)),
+        ranks=tuple(ranks),
         note=f"{place}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.",
     )
 
 
-def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Bars]:
     """One chart per statistic: metrics with their intervals, in groups by task."""
-    panels: list[Panel] = []
+    panels: list[Bars] = []
     for statistic in dict.fromkeys(task["statistic"] for task in tasks):
         selected = [task for task in tasks if task["statistic"] == statistic]
         bars = []
@@ -219,17 +207,17 @@ def _contests(record: Mapping[str, Any]) -> list[Panel]:
     for task, counts in record.get("wins", {}).items():
         rows = [row for row in record["contests"] if row["task"] == task]
         places = list(dict.fromkeys(row["where"] for row in rows))
-        by_name: dict[str, dict[str, Any]] = {}
-        for row in rows:
-            by_name.setdefault(row["name"], {})[row["where"]] = row
+        by_place = {(row["name"], row["where"]): row for row in rows}
         cells = tuple(
             (
                 name,
                 tuple(
-                    own.get(place, {}).get(key) for place in places for key in ("difference", "p")
+                    by_place.get((name, place), {}).get(key)
+                    for place in places
+                    for key in ("difference", "p")
                 ),
             )
-            for name, own in by_name.items()
+            for name in dict.fromkeys(row["name"] for row in rows)
         )
         heads = tuple(head for place in places for head in (place, "p"))
         note = "Context wins {wins} of {of}; {significant_wins} of {significant} significant ones.".format(
@@ -244,19 +232,19 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
     for where in dict.fromkeys(point["where"] for point in points):
         selected = [point for point in points if point["where"] == where]
         lengths = tuple(sorted({point["k"] for point in selected}))
+        metrics = list(dict.fromkeys(point["metric"] for point in selected))
         for measure, name in CURVES.items():
             modes = ("direct",) if measure == "direct_average" else ("direct", "average")
-            lines = []
-            for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in selected)):
-                for mode in modes:
-                    by_length = {
-                        p["k"]: p.get(measure)
-                        for p in selected
-                        if p["metric"] == metric and p["mode"] == mode
-                    }
-                    values = tuple(by_length.get(length) for length in lengths)
-                    title = metric if mode == "direct" else f"{metric}, averaged"
-                    lines.append(Line(title, values, control=mode != "direct", hue=hue))
+            known = {(p["metric"], p["mode"], p["k"]): p.get(measure) for p in selected}
+            lines = [
+                Line(
+                    metric if mode == "direct" else f"{metric}, averaged",
+                    tuple(known.get((metric, mode, length)) for length in lengths),
+                    control=mode != "direct",
+                    hue=metrics.index(metric),
+                )
+                for metric, mode in product(metrics, modes)
+            ]
             note = "" if len(modes) == 1 else "Dashed: the mean of the sentences' scores."
             panels.append(
                 Curves(

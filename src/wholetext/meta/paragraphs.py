@@ -10,7 +10,7 @@ its own.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -20,7 +20,7 @@ from wholetext import text as languages
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
 from wholetext.io.text import FilePath, write_lines
-from wholetext.meta.agreement.correlation import count_pairs, pearson_rows
+from wholetext.meta.agreement.correlation import count_pairs, pearson_rows, ratio
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments import Ratings, Total
 from wholetext.meta.participants import Participants
@@ -60,54 +60,44 @@ class Windows:
 
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """List every paragraph by system, document, rater and place."""
-    by_document: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}
+    by_document: dict[tuple[str, str], dict[int, dict[str, list[float]]]] = {}
     columns = ratings.system, ratings.item, ratings.rater, ratings.score
     for system, item, rater, score in zip(*(column.tolist() for column in columns)):
         doc, place = ratings.segments[item]
-        by_rater = by_document.setdefault((system, doc), {}).setdefault(place, {})
-        by_rater.setdefault(rater, []).append(score)
+        by_rater = by_document.setdefault((ratings.systems[system], doc), {}).setdefault(place, {})
+        by_rater.setdefault(ratings.raters[rater], []).append(score)
     result: list[RatedParagraph] = []
     for (system, doc), places in by_document.items():
         means = {
             place: {rater: sum(scores) / len(scores) for rater, scores in by_rater.items()}
             for place, by_rater in places.items()
         }
-        for rater, start, scores in _walks(means, windows, ratings.raters):
+        for rater, start, scores in _walks(means, windows):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
-            result.append(
-                RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total)
-            )
+            result.append(RatedParagraph(system, doc, start, windows.k, rater, total))
     return result
 
 
 def _walks(
-    placed: dict[int, dict[int, float]], windows: Windows, raters: Sequence[str]
-) -> Iterable[tuple[str, int, list[float]]]:
+    scored: dict[int, dict[str, float]], windows: Windows
+) -> Iterator[tuple[str, int, list[float]]]:
     """Place → rater → score → rater, start and scores of each paragraph."""
-    k, at = windows.k, min(placed)
-    if windows.raters == "first":
-        while at + k <= max(placed) + 1:
-            window = [placed.get(at + i, {}) for i in range(k)]
-            common = sorted(set.intersection(*(set(by) for by in window)), key=raters.__getitem__)
-            if common:
-                yield raters[common[0]], at, [by[common[0]] for by in window]
-            at += k if common else 1
-        return
+    tracks = [scored]  # walked one after the other
     if windows.raters == "mean":
-        tracks = {"mean": {place: sum(by.values()) / len(by) for place, by in placed.items()}}
-    else:
-        everyone = sorted({rater for by in placed.values() for rater in by}, key=raters.__getitem__)
-        tracks = {
-            raters[rater]: {place: by[rater] for place, by in placed.items() if rater in by}
-            for rater in everyone
-        }
-    for name, scores in tracks.items():
-        run = 0
-        for place in sorted(scores):
-            run = run + 1 if place - 1 in scores else 1
-            if run == k:
-                yield name, place - k + 1, [scores[place - k + 1 + i] for i in range(k)]
-                run = 0
+        tracks = [{place: {"mean": sum(by.values()) / len(by)} for place, by in scored.items()}]
+    if windows.raters == "each":
+        tracks = [
+            {place: {rater: by[rater]} for place, by in scored.items() if rater in by}
+            for rater in sorted(set().union(*scored.values()))
+        ]
+    for track in tracks:
+        at, stop = min(track), max(track) + 1
+        while at + windows.k <= stop:
+            window = [track.get(at + i, {}) for i in range(windows.k)]
+            common = set(window[0]).intersection(*window)
+            if common:
+                yield min(common), at, [by[min(common)] for by in window]
+            at += windows.k if common else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,23 +120,16 @@ def paragraph_set(
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
     for paragraph in paragraphs:
         if paragraph.system in systems:
-            scores.setdefault((paragraph.doc, paragraph.start), {}).setdefault(
-                paragraph.system, []
-            ).append(paragraph.score)
-    place = {
-        doc: i
-        for i, doc in enumerate(order or dict.fromkeys(paragraph.doc for paragraph in paragraphs))
-    }
-    items = sorted(
-        (item for item, by in scores.items() if len(by) >= 2),
-        key=lambda item: (place[item[0]], item[1]),
-    )
-    values = [
-        [float(np.mean(scores[item].get(system, [np.nan]))) for item in items] for system in systems
-    ]
-    gold = Judgments(
-        "paragraphs", "doc", tuple(systems), np.array(values).reshape(len(systems), len(items))
-    )
+            by_system = scores.setdefault((paragraph.doc, paragraph.start), {})
+            by_system.setdefault(paragraph.system, []).append(paragraph.score)
+    docs = order or list(dict.fromkeys(paragraph.doc for paragraph in paragraphs))
+    rank = {doc: i for i, doc in enumerate(docs)}
+    items = [item for item, by in scores.items() if len(by) >= 2]
+    items.sort(key=lambda item: (rank[item[0]], item[1]))
+    values = np.empty((len(systems), len(items)))
+    for row, system in enumerate(systems):
+        values[row] = [float(np.mean(scores[item].get(system, [np.nan]))) for item in items]
+    gold = Judgments("paragraphs", "doc", tuple(systems), values)
     return ParagraphSet(
         paragraphs[0].k if paragraphs else 0, tuple(items), gold, len(scores) - len(items)
     )
@@ -251,16 +234,19 @@ def curves_of(
     outputs = tuple(output for output in loaded.outputs if output.system in where.systems)
     loaded = Loaded(loaded.corpus, outputs, loaded.warnings)
     order = [doc.id for doc in loaded.corpus.docs]
-    ratings = _taking_part(ratings, where)
+    docs = {run.doc for run in where.runs if where.kept[run.start]}
+    systems = np.array([system in where.systems for system in ratings.systems], dtype=bool)
+    items = np.array([doc in docs for doc, _ in ratings.segments], dtype=bool)
+    ratings = ratings.take(systems[ratings.system] & items[ratings.item])
     rated = [paragraphs(ratings, window) for window in windows]
     sets = [paragraph_set(window, where.systems, order) for window in rated]
-    for window, chosen in zip(windows, sets):
-        if not chosen.items:
-            raise InputError(
-                f"no paragraph of {window.k} segments was judged for two systems",
-                where=where.name,
-                next="use a smaller k",
-            )
+    empty = [window.k for window, chosen in zip(windows, sets) if not chosen.items]
+    if empty:
+        raise InputError(
+            f"no paragraph of {empty[0]} segments was judged for two systems",
+            where=where.name,
+            next="use a smaller k",
+        )
     places = dict.fromkeys(
         (doc, start + i) for chosen in sets for doc, start in chosen.items for i in range(chosen.k)
     )
@@ -271,22 +257,9 @@ def curves_of(
         parts = [[column[doc, start + i] for doc, start in chosen.items] for i in range(chosen.k)]
         for metric, direct in score(texts(loaded, chosen.items, chosen.k, window.joiner)).items():
             average = np.stack([sentences[metric][:, part] for part in parts]).mean(axis=0)
-            points += _points(
-                where.gold_name,
-                metric,
-                chosen,
-                len(rated_here),
-                {"direct": direct, "average": average},
-            )
+            scored = {"direct": direct, "average": average}
+            points += _points(where.gold_name, metric, chosen, len(rated_here), scored)
     return points
-
-
-def _taking_part(ratings: Ratings, where: Participants) -> Ratings:
-    """The ratings of the systems and documents that take part."""
-    docs = {run.doc for run in where.runs if where.kept[run.start]}
-    systems = np.array([system in where.systems for system in ratings.systems], dtype=bool)
-    items = np.array([doc in docs for doc, _ in ratings.segments], dtype=bool)
-    return ratings.take(systems[ratings.system] & items[ratings.item])
 
 
 def _points(
@@ -305,11 +278,10 @@ def _points(
             "acc_eq": estimate(gold, values, Measure("acc_eq", "item")),
             "pearson": estimate(gold, values, Measure("pearson", "none")),
         }
-        pairs_of = count_pairs(np.ascontiguousarray(gold.T), np.ascontiguousarray(values.T))
-        total, both = pairs_of.total.sum(), pairs_of.ties_both.sum()
-        of_metric, of_people = (
-            float((ties.sum() + both) / total) if total else float("nan")
-            for ties in (pairs_of.ties_metric, pairs_of.ties_gold)
+        counts = count_pairs(np.ascontiguousarray(gold.T), np.ascontiguousarray(values.T))
+        total, both = counts.total.sum(), counts.ties_both.sum()
+        ties, gold_ties = (
+            float(ratio(own.sum() + both, total)) for own in (counts.ties_metric, counts.ties_gold)
         )
         value, chance, pairs = (
             {name: getattr(result, part) for name, result in estimates.items()}
@@ -329,8 +301,8 @@ def _points(
                 pairs=pairs,
                 direct_average=agreement,
                 sys_pearson=float(pearson_rows(system_means(gold), system_means(values))),
-                ties=of_metric,
-                gold_ties=of_people,
+                ties=ties,
+                gold_ties=gold_ties,
             )
         )
     return points

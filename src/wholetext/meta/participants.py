@@ -14,6 +14,7 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.agreement.measures import system_means
+from wholetext.meta.judgments import rows_of
 from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray, Judgments
 
@@ -92,10 +93,8 @@ class Participants:
         """Tell whether some document of some system was judged in part only."""
         if self.seg is None:
             return False
-        known = ~np.isnan(self.seg)
-        starts = [run.start for run in self.runs]
-        count = np.add.reduceat(known, starts, axis=1, dtype=np.int64)  # (systems, documents)
-        return bool(((count > 0) & (count < np.diff([*starts, known.shape[1]]))).any())
+        judged = self.means((~np.isnan(self.seg)).astype(np.float64), "doc")  # shares
+        return bool(((judged > 0) & (judged < 1)).any())
 
     def gold_at(self, level: Level) -> str:
         """The name of the human scores at a level."""
@@ -120,18 +119,13 @@ class Participants:
             return seg
         if level == "sys":
             return system_means(seg)[:, None]
-        groups = [[run] for run in self.runs]
-        if level == "domain":
-            groups = [
-                [run for run in self.runs if run.meta.get("domain", "all") == name]
-                for name in self.evalset.domains
-                if name in (self.choice.domains or self.evalset.domains)
-            ]
-        columns = [
-            np.concatenate([seg[:, run.start : run.stop] for run in runs], axis=1)
-            for runs in groups
-        ]
-        return np.stack([system_means(column) for column in columns], axis=1)
+        if level == "doc":
+            groups = [self.doc_of == i for i in range(len(self.runs))]
+        else:
+            chosen = self.choice.domains or self.evalset.domains
+            domain = np.array([run.meta.get("domain", "all") for run in self.runs])[self.doc_of]
+            groups = [domain == name for name in self.evalset.domains if name in chosen]
+        return np.stack([system_means(np.compress(of, seg, axis=1)) for of in groups], axis=1)
 
 
 def read_participants(
@@ -175,12 +169,12 @@ def read_participants(
     outliers = agreed.outliers.get(evalset.langs, "").split()
     systems, left_out = _take_part(scores.values(), choice, evalset, refs, outliers)
     levels: dict[str, FloatArray] = {
-        level: _rows(judgments, systems) for level, judgments in scores.items()
+        level: rows_of(judgments, systems) for level, judgments in scores.items()
     }
     kept = _kept(evalset, levels.get("seg"), choice, notes)
     system_seg = None
     if of_systems != name and (of_systems, "seg") in names:
-        system_seg = np.where(kept, _rows(evalset.human(of_systems, "seg"), systems), np.nan)
+        system_seg = np.where(kept, rows_of(evalset.human(of_systems, "seg"), systems), np.nan)
     if "seg" in levels:  # means of segments are exact, document files are rounded
         levels["seg"] = np.where(kept, levels["seg"], np.nan)
         levels = {level: values for level, values in levels.items() if level in ("seg", "sys")}
@@ -215,11 +209,10 @@ def _references(choice: Selection, evalset: EvalSet, test_set: str) -> tuple[str
         named = names or (standard,) * (standard not in ("", conventions.ALL))
         return conventions.standard_references(test_set, evalset.langs, named)
     refs = tuple(
-        f"ref{name}" if name not in names and f"ref{name}" in names else name
-        for name in choice.refs
+        f"ref{ref}" if ref not in names and f"ref{ref}" in names else ref for ref in choice.refs
     )
-    for name in refs if names else ():
-        known("reference", name, names, where=evalset.name)
+    for ref in refs if names else ():
+        known("reference", ref, names, where=evalset.name)
     return refs
 
 
@@ -257,12 +250,6 @@ def _take_part(
             next="; ".join(f"{name}: {why}" for name, why in left_out.items()),
         )
     return systems, left_out
-
-
-def _rows(scores: Judgments, systems: tuple[str, ...]) -> FloatArray:
-    rows = dict(zip(scores.systems, scores.values))
-    empty = np.full(scores.values.shape[1], np.nan)
-    return np.stack([rows.get(system, empty) for system in systems])
 
 
 def _kept(

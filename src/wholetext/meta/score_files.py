@@ -18,13 +18,11 @@ from wholetext.io.formats.published_scores import (
     read_published,
     score_files,
 )
-from wholetext.io.formats.scores import ScoreLevel, read_scores, split_label
+from wholetext.io.formats.scores import ScoreLevel, read_scores, score_names, split_label
 from wholetext.io.formats.wmt import facts
 from wholetext.io.text import is_folder
 from wholetext.meta.participants import Participants
 from wholetext.types import Judgments
-
-LEVELS: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,8 @@ class StoredFile:
 
     def read(self, where: Participants) -> Judgments:
         """The scores; NaN where there is none."""
-        items = where.evalset.items(self.level)
         return self.published or read_scores(
-            self.path, self.label, self.level, items=items, gaps=True
+            self.path, self.label, self.level, items=where.evalset.items(self.level), gaps=True
         )
 
 
@@ -112,10 +109,8 @@ def _outside_file(path: Path, where: Participants) -> StoredFile:
 
     Else from its name and its number of scores.
     """
-    label = path.name.removesuffix(".score")
-    stem, _, ending = label.rpartition(".")
-    level = next((known for known in LEVELS if known == ending and stem), None)
-    label = stem if level else label
+    bare = path.name.removesuffix(".score")
+    label, level = next(iter(score_names([f"{bare}.score"])), (bare, None))
     _, dash, ref = label.rpartition("-")
     known = {*where.evalset.references, *where.refs}
     if not dash or not (ref in ("src", "all") or set(ref.split(".")) <= known):

@@ -6,20 +6,23 @@ JSON has everything; tables have what is read first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, listed, number
 from wholetext.errors import count
+from wholetext.meta.agreement.measures import Bounds, Ranked
 from wholetext.meta.grid import drawn, win_counts
-from wholetext.meta.tasks import Average, SetMean, TaskResult
+from wholetext.meta.tasks import DEFAULTS, Average, SetMean, TaskResult
+from wholetext.scoring.run_files import plain
+from wholetext.scoring.significance.resample import Interval
 
 if TYPE_CHECKING:
     from wholetext.meta.grid import GridCell, Setting
-    from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
+    from wholetext.meta.spans.evaluate import RaterSpans, SpanResults
     from wholetext.meta.store import Meta
-    from wholetext.scoring.significance.resample import Interval
 
 Column = Average | SetMean | TaskResult
 CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson")
@@ -45,16 +48,47 @@ def render(meta: Meta, format: str) -> None:
     if format == "json":
         terminal.print_json(as_json(meta))
     elif format == "table":
-        _print(meta)
+        from rich.text import Text
+
+        columns = headline(meta)
+        head, rows, foot = _columns(meta, columns)
+        rows += [[Text(first, style="dim"), *cells] for first, *cells in foot]
+        tables = list(_grids(meta, columns)) or [("", head, rows, 1)]
+        page = _finding(meta, columns), tables, _explanations(meta, columns), meta.notes
+        print_page(*page, further=_further(meta))
     else:
         _tsv(as_json(meta)) if format == "tsv" else print(latex(meta))
         terminal.warn(meta.notes)
 
 
+Block = tuple[str, Sequence[str], Sequence[Sequence[Any]], int]  # title, head, rows, fixed columns
+
+
+def print_page(
+    finding: str,
+    tables: Sequence[Block],
+    lines: Sequence[str],
+    notes: Sequence[str] = (),
+    further: Iterable[Block] = (),
+) -> None:
+    """Print a finding, its tables, explanations of them, further tables, and notes."""
+    from rich.text import Text
+
+    console = terminal.console(80)
+    terminal.print_finding(finding, console)
+    for at, (title, head, rows, fixed) in enumerate(tables):
+        if title:
+            console.print(Text(f"\n{title}" if at else title, style="dim"))
+        terminal.print_blocks(head, rows, fixed, console)
+    terminal.print_footer("\n".join(lines), console)
+    for title, head, rows, fixed in further:
+        terminal.print_footer(title, console)
+        terminal.print_blocks(head, rows, fixed, console)
+    terminal.warn(notes, console)
+
+
 def _usual(meta: Meta) -> set[str]:
     """Tasks that were run because their level was."""
-    from wholetext.meta.tasks import DEFAULTS
-
     names = {str(result.task) for result in meta.results}
     return {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
 
@@ -79,7 +113,7 @@ def headline(meta: Meta) -> list[Column]:
     average = _average(meta) if any(str(r.task) not in _usual(meta) for r in results) else []
     if meta.named or not meta.means:
         return [*average, *meta.means, *results]
-    pooled: list[Column] = [result for result in results if result.pooled]
+    pooled: list[Column] = [result for result in results if result.pooled > 1]
     tasks = {str(result.task) for result in results}
     means = [mean for mean in meta.means if mean.task in tasks]
     if average:
@@ -94,40 +128,37 @@ def _average(meta: Meta) -> list[Column]:
     return [meta.average] if shown and meta.average else []
 
 
-def short(result: TaskResult, meta: Meta) -> str:
-    """A column's title: the task, and the language pair and the gold where there are several."""
-    names = [part.participants.name for part in meta.parts]
-    title, sets = str(result.task), {part.participants.evalset.root for part in meta.parts}
-    if result.pooled:
-        title += " (all)"
-    elif len(set(names)) > 1:
-        langs = {part.participants.name: part.participants.langs for part in meta.parts}
-        title += f" {result.where if len(sets) > 1 else langs[result.where]}"
-    return f"{title} {result.gold}" if len(set(names)) < len(names) else title
-
-
 def _title(column: Column, meta: Meta) -> str:
-    if isinstance(column, TaskResult):
-        return short(column, meta)
+    """The task, and the language pair and the gold where there are several."""
+    if isinstance(column, Average):
+        return "average"
+    langs = {part.participants.name: part.participants.langs for part in meta.parts}
+    sets = {part.participants.evalset.root for part in meta.parts}
+    gold = f" {column.gold}" if len(langs) < len(meta.parts) else ""
+    place = ""
     if isinstance(column, SetMean):
-        golds = {part.participants.name for part in meta.parts}
-        gold = f" {column.gold}" if len(golds) < len(meta.parts) else ""
-        return f"{column.task} (mean of {column.sets}){gold}"
-    return "average"
+        place = f" (mean of {column.sets})"
+    elif column.pooled > 1:
+        place = " (all)"
+    elif len(langs) > 1:
+        place = f" {column.where if len(sets) > 1 else langs[column.where]}"
+    return f"{column.task}{place}{gold}"
 
 
 def _columns(
     meta: Meta, columns: Sequence[Column]
-) -> tuple[list[str], list[list[str]], list[list[str]]]:
+) -> tuple[list[str], list[list[Any]], list[list[str]]]:
     """Head, rows of metrics (by the first column, best first), and rows below them."""
     names = dict.fromkeys(name for column in columns for name in column.metrics)
     head = ["metric", *(_title(column, meta) for column in columns)]
     rows = [[name, *(_cell(column, name) for column in columns)] for name in names]
-    lengths = [getattr(column, "baseline", None) for column in columns]
-    label = next((name for name, _ in filter(None, lengths)), "")
-    foot = [[label, *(number(part[1]) if part else "" for part in lengths)]] if label else []
+    lengths = [column.baseline for column in columns]
+    foot = [
+        [label, *(number(part[1]) if part else "" for part in lengths)]
+        for label, _ in list(filter(None, lengths))[:1]
+    ]
+    foot.append(["chance", *map(_chance, columns)])
     tasks = [column if isinstance(column, TaskResult) else None for column in columns]
-    foot.append(["chance", *(_chance(column, meta) for column in columns)])
     if any(tasks):
         foot += [
             ["pairs", *(f"{task.estimates[0].pairs:,}" if task else "" for task in tasks)],
@@ -136,70 +167,37 @@ def _columns(
     return head, rows, foot
 
 
-def _cell(column: Column, name: str) -> str:
+def _cell(column: Ranked, name: str) -> str:
     """``#cluster value`` of a metric and its interval; – where unknown."""
     if name not in column.metrics:
         return "–"
     i = column.metrics.index(name)
-    if isinstance(column, SetMean):
-        return number(column.values[i]) + _within(column.intervals[i])
-    low, high = (getattr(column, side, ()) for side in ("low", "high"))  # of tasks only
-    interval = _within((low[i], high[i]) if low else None)
-    return f"{_rank(column.ranks[i])}{number(column.value(name))}{interval}"
+    rank = "" if column.ranks[i] is None else f"#{column.ranks[i]} "
+    return f"{rank}{number(column.values[i])}{_within(column.intervals[i])}"
 
 
-def _within(bounds: Sequence[float] | None) -> str:
+def _within(bounds: Bounds) -> str:
+    if isinstance(bounds, Interval):
+        return f" ±{number(bounds.half_width)}" if _bounds(bounds) else ""
     if bounds is None or math.isnan(bounds[0]):
         return ""
     return f" [{number(bounds[0])}, {number(bounds[1])}]"
 
 
-def _rank(rank: int | None) -> str:
-    return "" if rank is None else f"#{rank} "
+def _chances(column: Column) -> list[float]:
+    """Chance levels of the metrics; an undefined one where none is known."""
+    return [value for value in column.chance if not math.isnan(value)] or [math.nan]
 
 
-def _chances(column: SetMean | TaskResult, meta: Meta) -> list[float]:
-    """Chance levels of the metrics of a column; of means over sets, their means."""
-    own = [column] if isinstance(column, TaskResult) else []
-    if isinstance(column, SetMean):
-        single = [result for result in meta.results if not result.pooled]
-        own = [r for r in single if str(r.task) == column.task and r.gold in column.gold]
-    levels = [[estimate.chance for estimate in result.estimates] for result in own]
-    means = [sum(row) / len(row) for row in zip(*levels)]
-    return [value for value in means if not math.isnan(value)] or [math.nan]
-
-
-def _chance(column: Column, meta: Meta) -> str:
+def _chance(column: Column) -> str:
     if isinstance(column, Average):
         return ""
-    known = _chances(column, meta)
-    low, high = number(min(known)), number(max(known))
+    low, high = number(min(_chances(column))), number(max(_chances(column)))
     return low if low == high else f"{low}–{high}"
 
 
-def _print(meta: Meta) -> None:
-    from rich.text import Text
-
-    console, columns = terminal.console(80), headline(meta)
-    terminal.print_finding(_finding(meta, columns), console)
-    if blocks := list(_grids(meta)):
-        for at, (title, block_head, block) in enumerate(blocks):
-            console.print(Text(f"\n{title}" if at else title, style="dim"))
-            terminal.print_blocks(block_head, block, 1, console)
-    else:
-        head, rows, foot = _columns(meta, columns)
-        dim = [[Text(first, style="dim"), *cells] for first, *cells in foot]
-        terminal.print_blocks(head, [*rows, *dim], 1, console)
-    for line in ["", *_explanations(meta, columns)]:
-        console.print(Text(line, style="dim"))
-    for title, further_head, further, fixed in _further(meta):
-        console.print(Text(f"\n{title}", style="dim"))
-        terminal.print_blocks(further_head, further, fixed, console)
-    terminal.warn(meta.notes, console)
-
-
-def _further(meta: Meta) -> Iterator[tuple[str, Sequence[str], list[list[str]], int]]:
-    """Title, head, rows and number of leading columns of each table below the first."""
+def _further(meta: Meta) -> Iterator[Block]:
+    """The tables below the first."""
     kinds = (("metrics", meta.between), ("human scores", meta.golds))
     matrices = [
         (f"between {kind}, {where}, {level} (Pearson)", names, table)
@@ -219,40 +217,36 @@ def _further(meta: Meta) -> Iterator[tuple[str, Sequence[str], list[list[str]], 
         yield title, ["", "|Pearson|", *test.metrics], cells, 2
     for where, points in meta.curves.items():
         for gold in dict.fromkeys(point.gold for point in points):
-            title = f"by paragraph length, {where}, gold {gold}"
             lines = [
                 [str(p.k), p.metric, p.mode, *map(number, values)]
                 for p in points
                 if p.gold == gold
                 for values in [(p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson)]
             ]
-            yield title, CURVE, lines, 3
+            yield f"by paragraph length, {where}, gold {gold}", CURVE, lines, 3
 
 
-Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
-
-
-def _grids(meta: Meta) -> Iterator[Block]:
+def _grids(meta: Meta, columns: Sequence[Column]) -> Iterator[Block]:
     """Arrange each task over the grid of each metric: context sizes, or windows and strides."""
     cells = drawn(meta.grid)
-    columns = [c for c in headline(meta) if not isinstance(c, Average)] if cells else []
-    for column in columns:
-        where = _title(column, meta)
-        for metric in dict.fromkeys(cell.metric for cell in cells):
-            own = [cell for cell in cells if cell.metric == metric and cell.settings]
-            across, down = ("step", "size") if "size" in own[-1].settings else ("prev", "hyp")
-            known = {name: number(column.value(name)) for name in column.metrics}
-            places = {(_row(cell, down), cell.settings[across]): cell.name for cell in own}
-            heads = sorted({head for _, head in places}, key=int)
-            start: dict[Setting, str] = {}  # by column, where every row of contexts begins
-            if down == "hyp":
-                start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
-                own = [cell for cell in own if not cell.sentence]
-            rows = [
-                [row, *(known.get(places.get((row, h), start.get(h, "")), "") for h in heads)]
-                for row in dict.fromkeys(_row(cell, down) for cell in own)
-            ]
-            yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], rows
+    for column, metric in product(columns, dict.fromkeys(cell.metric for cell in cells)):
+        if isinstance(column, Average):
+            continue
+        own = [cell for cell in cells if cell.metric == metric and cell.settings]
+        across, down = ("step", "size") if "size" in own[-1].settings else ("prev", "hyp")
+        known = {name: number(column.value(name)) for name in column.metrics}
+        places = {(_row(cell, down), cell.settings[across]): cell.name for cell in own}
+        heads = sorted({head for _, head in places}, key=int)
+        start: dict[Setting, str] = {}  # by column, where every row of contexts begins
+        if down == "hyp":
+            start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
+            own = [cell for cell in own if not cell.sentence]
+        rows = [
+            [row, *(known.get(places.get((row, h), start.get(h, "")), "") for h in heads)]
+            for row in dict.fromkeys(_row(cell, down) for cell in own)
+        ]
+        title = f"{metric}: {_title(column, meta)}"
+        yield title, [f"{down} \\ {across}", *map(str, heads)], rows, 1
 
 
 def _row(cell: GridCell, down: str) -> str:
@@ -271,25 +265,24 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
             clear = f"{won['significant_wins']} significantly" if tested else "not tested"
             gains.append(f"in {won['wins']} of {won['of']} by {task} ({clear})")
         return f"With context, metrics agree better than by sentence {' and '.join(gains)}."
-    told = []
-    for column in columns:
-        ranks = (None,) if isinstance(column, SetMean) else column.ranks
-        title = column.task if isinstance(column, SetMean) else _title(column, meta)
-        told.append((title, _leaders(column.metrics, column.value(column.metrics[0]), ranks)))
+    leaders = [
+        (column.task if isinstance(column, SetMean) else _title(column, meta), _leaders(column))
+        for column in columns
+    ]
     chance = [
         _title(column, meta)
         for column in columns
-        if not isinstance(column, Average)
-        and max(map(column.value, column.metrics)) < max(_chances(column, meta)) + _ROUNDING
+        if max(column.values) < max(_chances(column)) + _ROUNDING
     ]
     below = f" No metric is above chance by {listed(chance)}." if chance else ""
-    return f"{_sentence(told)}{below}"
+    return f"{_sentence(leaders)}{below}"
 
 
-def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> str:
+def _leaders(column: Ranked) -> str:
     """Name the leaders of a column: the first cluster; untested, the highest value."""
+    names, ranks = column.metrics, column.ranks
     if len(names) == 1:
-        return f"{names[0]} has {number(best)}"
+        return f"{names[0]} has {number(column.values[0])}"
     first = [name for name, rank in zip(names, ranks) if rank == 1]
     if not first:
         return f"{names[0]} is highest, which was not tested"
@@ -298,47 +291,47 @@ def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> 
     return f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
 
 
-def _sentence(told: Sequence[tuple[str, str]]) -> str:
+def _sentence(leaders: Sequence[tuple[str, str]]) -> str:
     """Join (column, leaders) to a sentence; columns with equal leaders share a clause."""
-    said: dict[str, list[str]] = {}
-    for title, clause in told:
-        said.setdefault(clause, []).append(title)
-    clauses = [f"by {listed(titles)}, {clause}" for clause, titles in said.items()]
+    titles: dict[str, list[str]] = {}
+    for title, clause in leaders:
+        titles.setdefault(clause, []).append(title)
+    clauses = [f"by {listed(names)}, {clause}" for clause, names in titles.items()]
     return f"B{'; '.join(clauses)[1:]}." if clauses else "Nothing here could be compared."
 
 
 def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
-    first, shown = meta.results[0], {str(getattr(column, "task", "")) for column in columns}
-    lines = ["; ".join(f"{task}: {what}" for task, what in FIRST.items() if task in shown) + "."]
-    lines = lines if len(lines[0]) > 1 else []
+    shown = {str(getattr(column, "task", "")) for column in columns}
+    measured = [f"{task}: {what}" for task, what in FIRST.items() if task in shown]
+    lines = [f"{'; '.join(measured)}."] if measured else []
     if any(isinstance(column, Average) for column in columns):
         tasks = count(len(meta.results), "task")
         lines.append(f"average: mean of {tasks}, each rescaled from its range to 0…1.")
-    if first.draws:
-        lines.append(
-            f"# is the rank cluster: metrics of one are not significantly different (p > "
-            f"{meta.alpha}, {first.draws} draws)."
-        )
-    else:
-        lines.append("Nothing was tested, so there are no ranks.")
+    draws = meta.results[0].draws
+    lines.append(
+        "# is the rank cluster: metrics of one are not significantly different (p > "
+        f"{meta.alpha}, {draws} draws)."
+        if draws
+        else "Nothing was tested, so there are no ranks."
+    )
     if label := next((r.baseline[0] for r in meta.results if r.baseline), ""):
         lines.append(
             f"{label}: what the length of the reference alone reaches; a penalty is a sum, so that "
             "it owes part of its correlation to length. – where a length cannot order outputs."
         )
-    parts = meta.parts if len(meta.parts) <= _SHOWN else ()
-    if not parts:
+    if len(meta.parts) > _SHOWN:
         names = listed(list(dict.fromkeys(part.participants.name for part in meta.parts)))
-        lines.append(f"{count(len(meta.parts), 'set')} of judgments: {names}; -f json has each.")
-    for part in parts:
-        where = part.participants
+        return [
+            *lines,
+            f"{count(len(meta.parts), 'set')} of judgments: {names}; -f json has each.",
+        ]
+    for where in (part.participants for part in meta.parts):
         out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "none"
-        gold = where.gold_name
-        if where.gold_at("sys") != gold:
-            gold += f" ({where.gold_at('sys')} of systems)"
+        own = where.gold_at("sys")
+        systems = "" if own == where.gold_name else f" ({own} of systems)"
         lines.append(
-            f"{where.name}: gold {gold}, reference {listed(where.refs) or 'none'}, "
-            f"{count(len(where.systems), 'system')}, left out: {out}."
+            f"{where.name}: gold {where.gold_name}{systems}, reference "
+            f"{listed(where.refs) or 'none'}, {count(len(where.systems), 'system')}, left out: {out}."
         )
     return lines
 
@@ -346,15 +339,20 @@ def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
 def _tsv(content: dict[str, Any]) -> None:
     """Print a line per task and metric."""
     head = "task where gold metric value low high rank pairs chance epsilon systems p_best"
-    rows = []
-    for task in content["tasks"]:
-        for row, p in zip(task["metrics"], task["p"][0]):
-            cells = [task["task"], task["where"], task["gold"], row["name"], row["value"]]
-            cells += [*(row["interval"] or ("", "")), row["rank"], row["pairs"], row["chance"]]
-            cells += [row["epsilon"], task["systems"], p]
-            rows.append(cells)
-    for row in (head.split(), *rows):
-        print(terminal.tsv_row("" if cell is None else cell for cell in row))
+    rows = [
+        [
+            *(task[name] for name in ("task", "where", "gold")),
+            *(row["name"], row["value"], *(row["interval"] or ("", ""))),
+            *(row[name] for name in ("rank", "pairs", "chance", "epsilon")),
+            task["systems"],
+            p,
+        ]
+        for task in content["tasks"]
+        for row, p in zip(task["metrics"], task["p"][0])
+    ]
+    terminal.print_tsv(
+        head.split(), [["" if cell is None else cell for cell in row] for row in rows]
+    )
 
 
 def latex(meta: Meta) -> str:
@@ -390,7 +388,7 @@ def render_spans(results: SpanResults, format: str) -> None:
     defined = [part for part in results.measures if not all(map(math.isnan, part.values))]
     shown = [part for part in defined if part.measure in FIRST_SPANS] or defined[:_SHOWN]
     names = dict.fromkeys(name for part in shown for name in part.metrics)
-    rows = [[name, *(_span_cell(measure, name) for measure in shown)] for name in names]
+    rows = [[name, *(_cell(measure, name) for measure in shown)] for name in names]
     majority = max(results.error_free, results.segments - results.error_free) / results.segments
     lines = (
         "± is a 95 % interval by document; # is the rank cluster: metrics of one do not differ "
@@ -403,17 +401,13 @@ def render_spans(results: SpanResults, format: str) -> None:
         f"{listed([TITLES[part.measure] for part in defined if part not in shown])}.",
     )
     head = ["metric", *(TITLES[measure.measure] for measure in shown)]
-    told = [
-        (TITLES[part.measure], _leaders(part.metrics, part.values[0], part.ranks)) for part in shown
-    ]
-    _print_table(_sentence(told), head, rows, lines, results.notes)
+    finding = _sentence([(TITLES[part.measure], _leaders(part)) for part in shown])
+    print_page(finding, [("", head, rows, 1)], lines, results.notes)
 
 
 def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
     """Print the measures of raters against each other."""
     if format == "json":
-        from wholetext.scoring.comparison import plain
-
         rows = [
             {
                 "one": row.first,
@@ -429,14 +423,10 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         return
     measures = [name for name in raters[0].scores if name in FIRST_SPANS]
     table = [
-        [
-            row.first,
-            row.second,
-            f"{row.segments:,}",
-            *(
-                f"{number(row.scores[name])}{_within(_bounds(row.intervals[name]))}"
-                for name in measures
-            ),
+        [row.first, row.second, f"{row.segments:,}"]
+        + [
+            f"{number(row.scores[name])}{_within(_bounds(row.intervals[name]))}"
+            for name in measures
         ]
         for row in raters
     ]
@@ -445,82 +435,51 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         "Texts that both raters marked; 95 % intervals by document. -f json has error-free "
         "accuracy and F1.",
     )
-    together = raters[-1].scores
+    together = raters[-1]
     finding = (
         f"Two raters mark the same errors with {TITLES[measures[0]]} "
-        f"{number(together[measures[0]])} over {count(raters[-1].segments, 'segment')}: a metric "
-        "that reaches it agrees with a rater as well as another rater does."
+        f"{number(together.scores[measures[0]])} over {count(together.segments, 'segment')}: a "
+        "metric that reaches it agrees with a rater as well as another rater does."
     )
-    _print_table(finding, head, table, lines, notes, fixed=2)
+    print_page(finding, [("", head, table, 2)], lines, notes)
 
 
 def spans_json(results: SpanResults) -> dict[str, Any]:
     """Return everything as plain values; undefined numbers are null."""
-    from wholetext.scoring.comparison import plain
-
-    values: dict[str, Any] = plain(
+    measures = [
         {
-            "segments": results.segments,
-            "documents": results.documents,
-            "spans": results.spans,
-            "error_free": results.error_free,
-            "measures": [
+            "measure": measure.measure,
+            "metrics": [
                 {
-                    "measure": measure.measure,
-                    "metrics": [
-                        {
-                            "name": name,
-                            "value": value,
-                            "precision": precision,
-                            "recall": recall,
-                            "interval": _bounds(bounds),
-                            "rank": rank,
-                        }
-                        for name, value, precision, recall, bounds, rank in zip(
-                            measure.metrics,
-                            measure.values,
-                            measure.precision,
-                            measure.recall,
-                            measure.intervals,
-                            measure.ranks,
-                        )
-                    ],
-                    "p": measure.p,
+                    "name": name,
+                    "value": value,
+                    "precision": precision,
+                    "recall": recall,
+                    "interval": _bounds(bounds),
+                    "rank": rank,
                 }
-                for measure in results.measures
+                for name, value, precision, recall, bounds, rank in zip(
+                    measure.metrics,
+                    measure.values,
+                    measure.precision,
+                    measure.recall,
+                    measure.intervals,
+                    measure.ranks,
+                )
             ],
-            "notes": results.notes,
+            "p": measure.p,
         }
-    )
-    return values
+        for measure in results.measures
+    ]
+    return {
+        "segments": results.segments,
+        "documents": results.documents,
+        "spans": results.spans,
+        "error_free": results.error_free,
+        "measures": plain(measures),
+        "notes": list(results.notes),
+    }
 
 
-def _span_cell(measure: SpanMeasure, name: str) -> str:
-    if name not in measure.metrics:
-        return "–"
-    i = measure.metrics.index(name)
-    half = measure.intervals[i].half_width
-    within = "" if math.isnan(half) else f" ±{number(half)}"
-    return f"{_rank(measure.ranks[i])}{number(measure.values[i])}{within}"
-
-
-def _bounds(bounds: Interval) -> list[float] | None:
-    return None if math.isnan(bounds.low) else [bounds.low, bounds.high]
-
-
-def _print_table(
-    finding: str,
-    head: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    lines: Sequence[str],
-    notes: Sequence[str],
-    fixed: int = 1,
-) -> None:
-    from rich.text import Text
-
-    console = terminal.console(80)
-    terminal.print_finding(finding, console)
-    terminal.print_blocks(head, rows, fixed, console)
-    for line in ("", *lines):
-        console.print(Text(line, style="dim"))
-    terminal.warn(notes, console)
+def _bounds(bounds: Interval) -> tuple[float, float] | None:
+    return None if math.isnan(bounds.low) else (bounds.low, bounds.high)

@@ -30,11 +30,17 @@ from wholetext.meta.agreement.correlation import (
     pearson_rows,
     williams_test,
 )
-from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
+from wholetext.meta.agreement.measures import (
+    STATISTICS,
+    Estimate,
+    Measure,
+    Ranked,
+    estimate,
+)
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.conventions import conventions
-from wholetext.meta.metric_scores import Gathered, MetricScores
-from wholetext.meta.participants import Level, Participants
+from wholetext.meta.conventions import SETS, Conventions, conventions
+from wholetext.meta.metric_scores import Gathered
+from wholetext.meta.participants import Level
 from wholetext.scoring.significance.resample import cluster_ranks
 from wholetext.text import pair_of, same_language
 from wholetext.types import FloatArray
@@ -84,47 +90,37 @@ def read_task(text: str) -> AgreementTask:
         (average, list(get_args(Grouping)), "average"),
     ):
         known(what, value, names, where=text)
-    what = step = ""
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
-        what = f"{text!r}: there is one score per system, so there is nothing to average"
-        step = "write sys:pearson"
-    elif level != "sys" and statistic == "spa":
-        what, step = "soft pairwise accuracy is defined for systems only", "write sys:spa"
-    elif level != "sys" and statistic in _PAIRED and average != "item":
-        what = f"{statistic} compares outputs of the same item"
-        step = f"write {level}:{statistic}/item"
-    if what:
-        raise InputError(what, next=step)
+        raise InputError(
+            f"{text!r}: there is one score per system, so there is nothing to average",
+            next="write sys:pearson",
+        )
+    if level != "sys" and statistic == "spa":
+        raise InputError("soft pairwise accuracy is defined for systems only", next="write sys:spa")
+    if level != "sys" and statistic in _PAIRED and average != "item":
+        raise InputError(
+            f"{statistic} compares outputs of the same item",
+            next=f"write {level}:{statistic}/item",
+        )
     measure = Measure(statistic, average, float(match["gap"] or 25.0))  # type: ignore[arg-type]
     return AgreementTask(level, measure)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, eq=False)
-class TaskResult:
-    """Metrics in order of agreement, best first, with significance."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TaskResult(Ranked):
+    """Metrics in order of agreement, with significance."""
 
     task: AgreementTask
-    where: str  # test set and language pair(s)
-    gold: str
-    metrics: tuple[str, ...]
+    where: str = ""  # test set and language pair(s)
+    gold: str = ""
     estimates: tuple[Estimate, ...]
-    ranks: tuple[int | None, ...]  # rank clusters; None where nothing was tested
     p: FloatArray  # (metrics, metrics): p that the row's metric is better than the column's
     null: FloatArray  # (draws, pairs) as in Comparisons
     draws: int
     systems: int
     items: int
     test: str
-    low: tuple[float, ...] = ()  # bounds of 95 % intervals, if requested
-    high: tuple[float, ...] = ()
-    baseline: tuple[str, float] | None = None  # the length of the text instead of a metric
-    pooled: bool = False  # over several language pairs
-
-    def rank(self, metric: str) -> int | None:
-        return self.ranks[self.metrics.index(metric)]
-
-    def value(self, metric: str) -> float:
-        return self.estimates[self.metrics.index(metric)].value
+    pooled: int = 1  # language pairs
 
 
 @dataclass(frozen=True)
@@ -173,19 +169,13 @@ def run_task(
         notes.append(
             f"{task}: no two scores of {where.gold_name} could be compared in {where.name}"
         )
-    bounds = np.full((2, len(result.metrics)), np.nan)
-    by_name = {metric.name: metric for metric in gathered.metrics}
-    for i, name in enumerate(result.metrics) if testing.interval else ():
-        try:
-            drawn = _resampled(where, by_name[name], task, testing)
-        except ValueError as fault:
-            notes.append(f"{task}: no interval ({fault})")
-            break
-        if drawn is not None:
-            bounds[:, i] = interval(drawn)
-    low, high = map(tuple, bounds.tolist() if testing.interval else ((), ()))
-    baseline = _baseline(gathered, task, np.where(gaps, np.nan, gold))
-    return replace(result, where=where.name, gold=gold_name, low=low, high=high, baseline=baseline)
+    return replace(
+        result,
+        where=where.name,
+        gold=gold_name,
+        intervals=_intervals([gathered], result.metrics, task, testing),
+        baseline=_baseline(gathered, task, np.where(gaps, np.nan, gold)),
+    )
 
 
 def _baseline(
@@ -203,20 +193,50 @@ def _baseline(
     return name, estimate(gold, np.broadcast_to(values, gold.shape).copy(), measure).value
 
 
+def _intervals(
+    parts: Sequence[Gathered],
+    metrics: Sequence[str],
+    task: AgreementTask,
+    testing: MetricTests,
+    weights: Sequence[float] = (),
+) -> tuple[tuple[float, float] | None, ...]:
+    """Bounds of each metric's weighted mean over the sets, of which each is resampled by itself.
+
+    NaN if undefined.
+    """
+    if not testing.interval:
+        return (None,) * len(metrics)
+    bounds = []
+    for name in metrics:
+        try:
+            draws = [_resampled(part, name, task, testing, i) for i, part in enumerate(parts)]
+        except ValueError as fault:  # a statistic without a bootstrap
+            parts[0].notes.append(f"{task}: no interval ({fault})")
+            return ((np.nan, np.nan),) * len(metrics)
+        known = [drawn for drawn in draws if drawn is not None]
+        if len(known) < len(parts):
+            bounds.append((np.nan, np.nan))
+        else:
+            bounds.append(interval(np.average(known, axis=0, weights=weights or None)))
+    return tuple(bounds)
+
+
 def _resampled(
-    where: Participants, metric: MetricScores, task: AgreementTask, testing: MetricTests
+    gathered: Gathered, name: str, task: AgreementTask, testing: MetricTests, place: int
 ) -> FloatArray | None:
-    """Draw (draws,) bootstrap values of one metric.
+    """Draw (draws,) bootstrap values of one metric on the set of this place.
 
     None where documents are drawn and there are no scores of segments.
     """
-    unit, systems = testing.interval or "documents", len(where.systems)
+    where, unit = gathered.participants, testing.interval or "documents"
+    metric = next(metric for metric in gathered.metrics if metric.name == name)
+    seed = None if testing.seed is None else testing.seed + place
     if task.level == "sys" and unit != "systems":
         seg = metric.at("seg", where)
         gold = where.seg if where.gold_at("sys") == where.gold_name else where.system_seg
         if gold is None or seg is None:
             return None
-        by_system, by_item = resample(unit, systems, where.doc_of, seed=testing.seed)
+        by_system, by_item = resample(unit, len(where.systems), where.doc_of, seed=seed)
         if metric.resampled:
             y = metric.resampled(by_item[:, [run.start for run in where.runs]])
         else:
@@ -227,28 +247,8 @@ def _resampled(
         return None
     gold = np.where(np.isnan(scores), np.nan, where.gold(task.level))
     docs = where.doc_of if task.level == "seg" else np.arange(scores.shape[1])
-    weights = resample(unit, systems, docs, seed=testing.seed)
+    weights = resample(unit, len(where.systems), docs, seed=seed)
     return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, *weights)
-
-
-def pooled_interval(
-    parts: Sequence[Gathered],
-    name: str,
-    task: AgreementTask,
-    testing: MetricTests,
-    weights: Sequence[float] = (),
-) -> tuple[float, float]:
-    """Bounds of the weighted mean over several sets, each resampled by itself; NaN if undefined."""
-    draws = []
-    for i, part in enumerate(parts):
-        metric = next(metric for metric in part.metrics if metric.name == name)
-        own = replace(testing, seed=None if testing.seed is None else testing.seed + i)
-        with suppress(ValueError):  # statistics without a bootstrap
-            draws.append(_resampled(part.participants, metric, task, own))
-    known = [drawn for drawn in draws if drawn is not None]
-    if len(known) < len(parts):
-        return np.nan, np.nan
-    return interval(np.average(np.stack(known), axis=0, weights=weights or None))
 
 
 def judge(
@@ -275,19 +275,21 @@ def judge(
     tested = test != "none"
     known = ~np.isnan(gold)
     items = known.all(axis=0) if measure.statistic == "spa" else known.any(axis=0)
+    ranked = [estimates[i] for i in order]
     return TaskResult(
-        task,
-        "",
-        "",
-        tuple(names[i] for i in order),
-        tuple(estimates[i] for i in order),
-        tuple(cluster_ranks(p, testing.alpha)) if tested else (None,) * size,
-        p,
-        null,
-        testing.draws if tested else 0,
-        len(gold),
-        int(items.sum()),
-        test,
+        metrics=tuple(names[i] for i in order),
+        values=tuple(estimate.value for estimate in ranked),
+        ranks=tuple(cluster_ranks(p, testing.alpha)) if tested else (None,) * size,
+        intervals=(None,) * size,
+        chance=tuple(estimate.chance for estimate in ranked),
+        task=task,
+        estimates=tuple(ranked),
+        p=p,
+        null=null,
+        draws=testing.draws if tested else 0,
+        systems=len(gold),
+        items=int(items.sum()),
+        test=test,
     )
 
 
@@ -313,17 +315,12 @@ def pooled_accuracy_task(
     result = judge(gold, stack, names, task, testing)
     pairs = [size * (size - 1.0) for size in sizes]
     single = AgreementTask("sys", Measure("accuracy"))
-    bounds = [
-        pooled_interval(parts, name, single, testing, pairs) if testing.interval else ()
-        for name in result.metrics
-    ]
     return replace(
         result,
-        low=tuple(low for low, _ in filter(None, bounds)),
-        high=tuple(high for _, high in filter(None, bounds)),
+        intervals=_intervals(parts, result.metrics, single, testing, pairs),
         task=single,
         where=" + ".join(part.participants.name for part in parts),
-        pooled=len(parts) > 1,
+        pooled=len(parts),
         gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
         systems=int((~np.isnan(gold)).sum()),
         items=1,
@@ -333,32 +330,10 @@ def pooled_accuracy_task(
 # ---------------------------------------------------------------- several tasks
 
 
-@dataclass(frozen=True)
-class Preset:
-    """The tasks of a year's official table."""
-
-    tasks: tuple[str, ...]  # for every language pair
-    pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
-    gold: str = (
-        ""  # human scores that count where a language pair has them; else MQM where there is MQM
-    )
-
-
-PRESETS: dict[str, Preset] = {
-    "wmt21": Preset(("sys:pearson", "seg:kendall/item")),
-    "wmt22": Preset(
-        ("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True
-    ),
-    "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
-    "wmt24": Preset(("sys:spa", "seg:acc_eq")),
-    "wmt24pp": Preset(("sys:spa", "seg:acc_eq")),
-    "wmt25": Preset(("sys:spa", "seg:acc_eq"), gold="esa"),
-}
-
-
-def preset(name: str | None) -> Preset:
-    """An official task list; an empty one where none is named."""
-    return PRESETS[known("task list", name, PRESETS)] if name else Preset(())
+def preset(name: str | None) -> Conventions:
+    """The conventions of a year with an official task list; empty ones where none is named."""
+    lists = {name: year for name, year in SETS.items() if year.tasks}
+    return lists[known("task list", name, lists)] if name else Conventions({})
 
 
 def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
@@ -402,15 +377,14 @@ def run_tasks(
     it has pairs. With ``even_by`` weights are split evenly over langs, level, statistic instead, in
     this order.
     """
-    results, weights = list[TaskResult](), list[float]()
+    results = list[TaskResult]()
     for parts in groups:
         single = list(tasks)
         if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
             results.append(pooled_accuracy_task(parts, testing))
-            weights.append(float(len(parts)))
             single = [task for task in tasks if str(task) != "sys:accuracy"]
         results += [run_task(part, task, testing) for part in parts for task in single]
-        weights += [1.0] * (len(results) - len(weights))
+    weights = [float(result.pooled) for result in results]
     if even_by:
         for name in even_by:
             known("attribute of tasks", name, ("langs", "level", "statistic"))
@@ -419,26 +393,17 @@ def run_tasks(
             for r in results
         ]
         weights = even_weights([tuple(key[name] for name in even_by) for key in keys])
-    common = set(results[0].metrics).intersection(*(result.metrics for result in results))
-    if len(results) < 2 or not common:
-        return tuple(results), None
-    return tuple(results), average(results, weights, testing.alpha)
+    averaged = len(results) > 1 and _shared(results)
+    return tuple(results), average(results, weights, testing.alpha) if averaged else None
 
 
-@dataclass(frozen=True)
-class SetMean:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SetMean(Ranked):
     """A task's values averaged over sets and language pairs, on its own scale."""
 
     task: str
     gold: str
     sets: int
-    metrics: tuple[str, ...]
-    values: tuple[float, ...]
-    intervals: tuple[tuple[float, float] | None, ...]
-    baseline: tuple[str, float] | None = None
-
-    def value(self, metric: str) -> float:
-        return self.values[self.metrics.index(metric)]
 
 
 def set_means(
@@ -450,27 +415,35 @@ def set_means(
         own = [result for result in results if result.task == task and result.where in names]
         if len(own) < 2:
             continue
-        metrics = [name for name in own[0].metrics if all(name in part.metrics for part in own)]
-        values = {name: float(np.mean([part.value(name) for part in own])) for name in metrics}
-        order = sorted(metrics, key=lambda name: -np.nan_to_num(values[name], nan=-np.inf))
-        bounds = [
-            pooled_interval(parts, n, task, testing) if testing.interval else None for n in order
-        ]
-        golds = ", ".join(dict.fromkeys(result.gold for result in own))
-        baselines = [result.baseline for result in own if result.baseline]
-        mean = float(np.mean([value for _, value in baselines])) if baselines else np.nan
+        chance, values = dict[str, float](), dict[str, float]()
+        for name in _shared(own):
+            values[name] = float(np.mean([result.value(name) for result in own]))
+            chance[name] = float(np.mean([dict(zip(r.metrics, r.chance))[name] for r in own]))
+        order = tuple(sorted(values, key=lambda name: -np.nan_to_num(values[name], nan=-np.inf)))
+        lengths = [result.baseline for result in own if result.baseline]
         means.append(
             SetMean(
-                str(task),
-                golds,
-                len(own),
-                tuple(order),
-                tuple(values[n] for n in order),
-                tuple(bounds),
-                (baselines[0][0], mean) if baselines else None,
+                metrics=order,
+                values=tuple(values[name] for name in order),
+                ranks=(None,) * len(order),
+                intervals=_intervals(parts, order, task, testing),
+                chance=tuple(chance[name] for name in order),
+                baseline=(lengths[0][0], float(np.mean([value for _, value in lengths])))
+                if lengths
+                else None,
+                task=str(task),
+                gold=", ".join(dict.fromkeys(result.gold for result in own)),
+                sets=len(own),
             )
         )
     return means
+
+
+def _shared(results: Sequence[TaskResult]) -> list[str]:
+    """Metrics that all results have."""
+    return [
+        name for name in results[0].metrics if all(name in result.metrics for result in results)
+    ]
 
 
 def even_weights(keys: Sequence[tuple[str, ...]]) -> list[float]:
@@ -484,21 +457,16 @@ def even_weights(keys: Sequence[tuple[str, ...]]) -> list[float]:
     return weights
 
 
-@dataclass(frozen=True, eq=False)
-class Average:
-    """Metrics that all tasks have, best first."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Average(Ranked):
+    """Weighted means of the metrics that all tasks have, each task rescaled to 0-1.
 
-    metrics: tuple[str, ...]
-    values: tuple[float, ...]  # weighted means, each task rescaled to 0-1
+    Ranks are clusters by the test of the averaged difference.
+    """
+
     mean_ranks: tuple[float, ...]  # NaN where some task was not tested
-    ranks: tuple[
-        int | None, ...
-    ]  # clusters by the test of the averaged difference; None where not tested
     p: FloatArray  # (metrics, metrics), upper triangle
     weights: tuple[float, ...]  # of the tasks
-
-    def value(self, metric: str) -> float:
-        return self.values[self.metrics.index(metric)]
 
 
 def average(
@@ -511,27 +479,22 @@ def average(
     """
     parts = np.array(weights or [1.0] * len(results), dtype=np.float64)
     parts = parts / parts.sum()
-    common = [
-        name for name in results[0].metrics if all(name in result.metrics for result in results)
-    ]
     lows, spans = zip(
         *((low, high - low) for low, high in (result.task.measure.range for result in results))
     )
-    values = {
-        name: sum(
+    values, ranks = dict[str, float](), dict[str, float]()
+    for name in _shared(results):
+        values[name] = sum(
             w * ((r.value(name) - low) / span)
             for w, r, low, span in zip(parts, results, lows, spans)
         )
-        for name in common
-    }
-    ranks = {
-        name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results))
-        for name in common
-    }
-    order = sorted(common, key=lambda name: (-values[name], name))
+        ranks[name] = sum(
+            w * float(dict(zip(r.metrics, r.ranks))[name] or np.nan) for w, r in zip(parts, results)
+        )
+    order = sorted(values, key=lambda name: (-values[name], name))
     p = np.full((len(order), len(order)), np.nan)
     tested = all(result.draws for result in results)
-    for i, j in zip(*np.triu_indices(len(order), 1)) if tested else ():
+    for i, j in combinations(range(len(order)), 2) if tested else ():
         drawn = [_draws(result, order[i], order[j]) for result in results]
         size = max(map(len, drawn))
         null = sum(
@@ -540,12 +503,13 @@ def average(
         )
         p[i, j] = float((null >= values[order[i]] - values[order[j]] - 1e-12).mean())
     return Average(
-        tuple(order),
-        tuple(values[n] for n in order),
-        tuple(ranks[n] for n in order),
-        tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order),
-        p,
-        tuple(parts.tolist()),
+        metrics=tuple(order),
+        values=tuple(values[name] for name in order),
+        ranks=tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order),
+        intervals=(None,) * len(order),
+        mean_ranks=tuple(ranks[name] for name in order),
+        p=p,
+        weights=tuple(parts.tolist()),
     )
 
 
@@ -583,12 +547,13 @@ def paired_t_tests(results: Sequence[TaskResult]) -> tuple[list[str], FloatArray
     from scipy import stats
 
     names = list(dict.fromkeys(name for result in results for name in result.metrics))
+    # (metrics, tasks)
     values = np.array(
         [
             [result.value(name) if name in result.metrics else np.nan for result in results]
             for name in names
         ]
-    )  # (metrics, tasks)
+    )
     p = np.full((len(names), len(names)), np.nan)
     for i, j in combinations(range(len(names)), 2):
         known = both_known(values[i], values[j])

@@ -93,8 +93,8 @@ def test_each_unit_is_drawn_where_it_should_be(unit: str, systems: bool, items: 
 def test_a_system_is_not_compared_with_its_copy() -> None:
     """A metric that is always wrong stays at 0 however often a system is drawn twice."""
     gold = np.arange(6.0)[:, None] * np.ones((1, 5))
-    found = at_system_level(gold, -gold, Measure("accuracy"), resample("systems", 6, np.arange(5), 200))
-    assert np.nanmax(found) == 0.0 and interval(found)[1] == 0.0
+    result = at_system_level(gold, -gold, Measure("accuracy"), resample("systems", 6, np.arange(5), 200))
+    assert np.nanmax(result) == 0.0 and interval(result)[1] == 0.0
 
 
 def test_what_cannot_be_resampled_says_so() -> None:

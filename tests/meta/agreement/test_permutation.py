@@ -19,7 +19,6 @@ from wholetext.meta.agreement.permutation import (
     compare,
     random_swaps,
 )
-from wholetext.scoring.significance.resample import cluster_ranks
 
 GOLD = np.array([1, 2, 3, 4, 5, 5, 7, 8], dtype=float).reshape(4, 2)
 ONE = np.array([1, 2, 3, 3, 7, 3, 5, 5], dtype=float).reshape(4, 2)
@@ -42,9 +41,9 @@ def data(seed: int, systems: int = 5, items: int = 8, gaps: float = 0.1) -> tupl
     return gold, metrics
 
 
-def used(found: Comparisons) -> list[int]:
+def used(result: Comparisons) -> list[int]:
     """Draws of each pair of metrics."""
-    return np.asarray((~np.isnan(found.null)).sum(axis=0)).tolist()
+    return np.asarray((~np.isnan(result.null)).sum(axis=0)).tolist()
 
 
 def exchanged(gold: np.ndarray, metrics: np.ndarray, measure: Measure, swaps: np.ndarray) -> Comparisons:
@@ -63,38 +62,34 @@ def exchanged(gold: np.ndarray, metrics: np.ndarray, measure: Measure, swaps: np
 
 def test_published_p_values() -> None:
     swaps = legacy_swaps((4, 2), 1000)
-    found = compare(GOLD, np.stack([TWO, ONE]), Measure("pearson"), swaps=swaps)
-    assert found.p[0, 1] == pytest.approx(0.522, abs=1e-12)
-    assert found.delta[0, 1] == pytest.approx(-0.002484, abs=5e-7)
+    result = compare(GOLD, np.stack([TWO, ONE]), Measure("pearson"), swaps=swaps)
+    assert result.p[0, 1] == pytest.approx(0.522, abs=1e-12)
+    assert result.delta[0, 1] == pytest.approx(-0.002484, abs=5e-7)
     stopped = compare(GOLD, np.stack([TWO, ONE]), Measure("pearson"), swaps=swaps, block=100)
     assert (used(stopped), stopped.p[0, 1]) == ([200], pytest.approx(0.53, abs=1e-12))
 
 
 @pytest.mark.long
 @settings(deadline=None, max_examples=12)
-@given(
-    st.integers(0, 10_000),
-    st.sampled_from(["none", "item", "system"]),
-    st.sampled_from(["pearson", "kendall", "spearman", "acc_eq0"]),
-)
+@given(st.integers(0, 10_000), st.sampled_from(["none", "item", "system"]),
+       st.sampled_from(["pearson", "kendall", "spearman", "acc_eq0"]))
 def test_same_exchanges_same_p(seed: int, average: str, statistic: str) -> None:
     gold, metrics = data(seed, items=6)
     swaps = random_swaps(np.random.default_rng(seed), (15, *gold.shape))
-    found = compare(gold, metrics, Measure(statistic, average), swaps=swaps)  # type: ignore[arg-type]
+    result = compare(gold, metrics, Measure(statistic, average), swaps=swaps)  # type: ignore[arg-type]
     plain = {"pearson": loops.pearson, "kendall": loops.kendall, "spearman": loops.spearman, "acc_eq0": loops.acc_eq}
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        masks = [
-            np.concatenate([m for _, m in loops.known_rows(gold, s.astype(float), average=average)]) for s in swaps
-        ]
+        masks = [np.concatenate([m for _, m in loops.known_rows(gold, s.astype(float), average=average)])
+                 for s in swaps]
         p = loops.perm_both(gold, metrics[i], metrics[j], plain[statistic], average, masks)
-        assert found.p[i, j] == pytest.approx(p, abs=1e-12)
+        assert result.p[i, j] == pytest.approx(p, abs=1e-12)
         back = loops.perm_both(gold, metrics[j], metrics[i], plain[statistic], average, masks)
-        assert found.p[j, i] == pytest.approx(back, abs=1e-12)
-        assert found.delta[j, i] == -found.delta[i, j]
+        assert result.p[j, i] == pytest.approx(back, abs=1e-12)
+        assert result.delta[j, i] == -result.delta[i, j]
     values = [estimate(gold, metric, Measure(statistic, average)).value for metric in metrics]  # type: ignore[arg-type]
     expected = np.subtract.outer(values, values)[~np.eye(3, dtype=bool)]
-    np.testing.assert_allclose(found.delta[~np.eye(3, dtype=bool)], expected, atol=1e-6)
-    assert np.isnan(found.p.diagonal()).all()
+    np.testing.assert_allclose(result.delta[~np.eye(3, dtype=bool)], expected, atol=1e-6)
+    assert np.isnan(result.p.diagonal()).all()
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "kendall", "accuracy", "acc_eq0", "tau23_0"])
@@ -103,13 +98,13 @@ def test_products_equal_hybrids_that_are_formed(statistic: str, average: str) ->
     gold, metrics = data(3, items=6)
     measure = Measure(statistic, average)  # type: ignore[arg-type]
     swaps = random_swaps(np.random.default_rng(1), (30, *gold.shape))
-    found = compare(gold, metrics, measure, swaps=swaps)
+    result = compare(gold, metrics, measure, swaps=swaps)
     rows = as_rows(gold, measure.average)
     known = ~np.isnan(as_rows(gold, measure.average))
     formed = PermutedScores(rows, zscore(as_rows(metrics, measure.average), known), measure)
     masks = as_rows(swaps.astype(float), measure.average) > 0
     pairs = np.array([[0, 1], [0, 2], [1, 2]])
-    np.testing.assert_allclose(found.null, formed.differences(masks, pairs), atol=1e-12)
+    np.testing.assert_allclose(result.null, formed.differences(masks, pairs), atol=1e-12)
 
 
 def test_darr_and_pairwise_differences_under_exchange() -> None:
@@ -117,12 +112,12 @@ def test_darr_and_pairwise_differences_under_exchange() -> None:
     swaps = random_swaps(np.random.default_rng(1), (20, *gold.shape))
     spread = [(m - m[~np.isnan(gold)].mean()) / m[~np.isnan(gold)].std() for m in metrics]
     for measure in (Measure("darr", "item", gap=2.0), Measure("pdp", "item")):
-        found = compare(gold, metrics, measure, swaps=swaps)
+        result = compare(gold, metrics, measure, swaps=swaps)
         for k, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
             for draw in range(20):
                 one, two = np.where(swaps[draw], spread[j], spread[i]), np.where(swaps[draw], spread[i], spread[j])
                 expected = estimate(gold, one, measure).value - estimate(gold, two, measure).value
-                assert found.null[draw, k] == pytest.approx(expected, abs=1e-12)
+                assert result.null[draw, k] == pytest.approx(expected, abs=1e-12)
 
 
 def test_nearly_constant_rows_lose_no_digits() -> None:
@@ -131,19 +126,19 @@ def test_nearly_constant_rows_lose_no_digits() -> None:
     flat = 1e3 + np.round(rng.normal(size=(5, 40)) * 1e-7, 9) + np.arange(40)  # differs by item, hardly within one
     metrics = np.stack([flat, flat[:, ::-1]])
     swaps = np.zeros((1, 5, 40), dtype=bool)
-    found = compare(gold, metrics, Measure("pearson", "item"), swaps=swaps)
+    result = compare(gold, metrics, Measure("pearson", "item"), swaps=swaps)
     expected = [estimate(gold, m, Measure("pearson", "item")).value for m in metrics]
-    assert found.delta[0, 1] == pytest.approx(expected[0] - expected[1], abs=1e-6)
+    assert result.delta[0, 1] == pytest.approx(expected[0] - expected[1], abs=1e-6)
 
 
 def test_own_draws_are_seeded_and_p_is_uniform_under_the_null() -> None:
     rng = np.random.default_rng(0)
     gold = rng.normal(size=(6, 30))
     metrics = gold + rng.normal(size=(60, 6, 30))  # equally good metrics
-    found = compare(gold, metrics, Measure("pearson"), draws=200)
+    result = compare(gold, metrics, Measure("pearson"), draws=200)
     again = compare(gold, metrics, Measure("pearson"), draws=200)
-    np.testing.assert_array_equal(found.p, again.p)
-    p = found.p[np.triu_indices(60, 1)]
+    np.testing.assert_array_equal(result.p, again.p)
+    p = result.p[np.triu_indices(60, 1)]
     assert 0.45 < p.mean() < 0.55
     assert 0.01 < (p <= 0.05).mean() < 0.10
 
@@ -152,9 +147,9 @@ def test_early_stopping_settles_pairs_one_by_one() -> None:
     rng = np.random.default_rng(0)
     gold = rng.normal(size=(6, 60))
     metrics = np.stack([gold + rng.normal(size=gold.shape) * s for s in (0.1, 1.0, 1.02)])
-    found = compare(gold, metrics, Measure("pearson"), draws=1000, block=100)
-    assert used(found)[:2] == [100, 100] and used(found)[2] >= 100
-    assert np.isnan(found.null[100:, 0]).all()
+    result = compare(gold, metrics, Measure("pearson"), draws=1000, block=100)
+    assert used(result)[:2] == [100, 100] and used(result)[2] >= 100
+    assert np.isnan(result.null[100:, 0]).all()
     full = compare(gold, metrics, Measure("pearson"), draws=1000)
     assert used(full) == [1000] * 3
 
@@ -163,7 +158,7 @@ def test_the_pairs_test_with_injected_exchanges() -> None:
     gold, metrics = data(9, systems=5, items=12)
     n = 10
     swaps = random_swaps(np.random.default_rng(0), (50, 12, n))
-    found = exchanged(gold, metrics, Measure("acc_eq", "item"), swaps)
+    result = exchanged(gold, metrics, Measure("acc_eq", "item"), swaps)
     epsilons = [estimate(gold, m, Measure("acc_eq", "item")).epsilon or 0.0 for m in metrics]
     first, second = np.triu_indices(5, 1)
     for i, j in ((0, 1), (1, 2)):
@@ -178,7 +173,7 @@ def test_the_pairs_test_with_injected_exchanges() -> None:
                     per_item.append(full[np.ix_(keep, keep)])
             masks.append(per_item)
         p = loops.pairs_test(gold, metrics[i], metrics[j], (epsilons[i], epsilons[j]), masks)
-        assert found.p[i, j] == pytest.approx(p, abs=1e-12)
+        assert result.p[i, j] == pytest.approx(p, abs=1e-12)
 
 
 def test_binomials_equal_drawn_verdicts() -> None:
@@ -206,12 +201,6 @@ def test_williams() -> None:
     assert williams_test(gap, np.append(one, 9.0), np.append(two, 1.0)) == williams_test(gold, one, two)
 
 
-def test_ranks_of_the_reference() -> None:
-    p = np.full((4, 4), np.nan)
-    p[0, 1], p[0, 2], p[0, 3], p[1, 2], p[1, 3], p[2, 3] = 0.2, 0.01, 0.5, 0.3, 0.04, 0.2
-    assert cluster_ranks(p) == [1, 1, 2, 2]
-
-
 def test_soft_pairwise_accuracy_under_exchange() -> None:
     """Against the formula itself: p = Φ(-Σd / √Σd²) of every pair of systems, for gold and hybrid."""
     rng = np.random.default_rng(4)
@@ -219,7 +208,7 @@ def test_soft_pairwise_accuracy_under_exchange() -> None:
     gold[2, 3] = np.nan  # the segment is left out for all
     metrics = np.stack([np.nan_to_num(gold) * s + rng.normal(size=gold.shape) for s in (0.2, 0.6)])
     swaps = random_swaps(rng, (20, *gold.shape))
-    found = compare(gold, metrics, Measure("spa"), swaps=swaps)
+    result = compare(gold, metrics, Measure("spa"), swaps=swaps)
     kept = ~np.isnan(gold).any(axis=0)
     spread = [(m[:, kept] - m[:, kept].mean()) / m[:, kept].std() for m in metrics]
 
@@ -232,7 +221,7 @@ def test_soft_pairwise_accuracy_under_exchange() -> None:
         mask = swaps[draw][:, kept]
         hybrids = np.where(mask, spread[1], spread[0]), np.where(mask, spread[0], spread[1])
         one, two = (1 - np.abs(p_values(h) - p_values(gold[:, kept])).mean() for h in hybrids)
-        assert found.null[draw, 0] == pytest.approx(one - two, abs=1e-5)  # single precision inside
+        assert result.null[draw, 0] == pytest.approx(one - two, abs=1e-5)  # single precision inside
     same = compare(gold, np.stack([metrics[0], metrics[0]]), Measure("spa"), draws=50)
     assert same.p[0, 1] == 1.0  # equal metrics: every draw equals the observed 0
     assert compare(gold, metrics, Measure("spa")).delta[1, 0] == pytest.approx(

@@ -82,8 +82,8 @@ def test_undefined_rows_are_left_out_or_count_as_zero() -> None:
     metric = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])
     assert np.isnan(pearson_rows(gold, metric)[0])
     for nan_as_zero, expected in ((False, (-1.0, 1)), (True, (-0.5, 2))):
-        found = estimate(gold, metric, Measure("pearson", "system", nan_as_zero=nan_as_zero))
-        assert (found.value, found.rows) == expected
+        result = estimate(gold, metric, Measure("pearson", "system", nan_as_zero=nan_as_zero))
+        assert (result.value, result.rows) == expected
     nothing = estimate(np.ones((2, 3)), metric, Measure("pearson", "system"))
     assert (nothing.value, nothing.rows) == (0.0, 0)
     assert float(average_rows(np.array([nan, nan]))) == 0.0
@@ -102,7 +102,7 @@ def test_micro_average_weighs_rows_by_length() -> None:
 def test_ranks_within_each_row(values: np.ndarray) -> None:
     for row, ranks in zip(values, rank_rows(values)):
         known = row[~np.isnan(row)]
-        expected = [(known < one).sum() + ((known == one).sum() + 1) / 2 for one in known]
+        expected = [(known < value).sum() + ((known == value).sum() + 1) / 2 for value in known]
         assert ranks[~np.isnan(row)].tolist() == expected and np.isnan(ranks[np.isnan(row)]).all()
 
 
@@ -126,20 +126,20 @@ def test_williams_where_its_statistic_has_no_spread() -> None:
 
 
 def test_agreement_counts_signs_and_pools_counts() -> None:
-    found = estimate(np.array([[1, 2, 3, 3, 4.0]]), np.array([[1, 1, 2, 1, 2.0]]), ACCURACY)
-    assert (found.value, found.pairs) == (0.5, 10)
-    assert found.chance == pytest.approx(0.45)  # one pair is tied in gold
+    result = estimate(np.array([[1, 2, 3, 3, 4.0]]), np.array([[1, 1, 2, 1, 2.0]]), ACCURACY)
+    assert (result.value, result.pairs) == (0.5, 10)
+    assert result.chance == pytest.approx(0.45)  # one pair is tied in gold
     gold, metric = np.array([[1.0, 2, 3], [1, 2, nan]]), np.array([[1.0, 2, 3], [2, 1, 0]])
-    found = estimate(gold, metric, Measure("accuracy", "system"))  # rows are language pairs
-    assert (found.value, found.pairs, found.chance) == (3 / 4, 4, 0.5)
+    result = estimate(gold, metric, Measure("accuracy", "system"))  # rows are language pairs
+    assert (result.value, result.pairs, result.chance) == (3 / 4, 4, 0.5)
     assert estimate(gold * nan, metric, Measure("accuracy", "system")).pairs == 0
 
 
 @pytest.mark.parametrize(("gap", "value", "pairs"), [(25, 0.6, 5), (1, 1 / 3, 6)])
 def test_darr(gap: float, value: float, pairs: int) -> None:
     gold, metric = np.array([10, 11, 100, 150.0])[:, None], np.array([2, 1, 4, 3.0])[:, None]
-    found = estimate(gold, metric, Measure("darr", "item", gap=gap))
-    assert (found.value, found.pairs) == (pytest.approx(value), pairs)
+    result = estimate(gold, metric, Measure("darr", "item", gap=gap))
+    assert (result.value, result.pairs) == (pytest.approx(value), pairs)
 
 
 vector = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
@@ -150,17 +150,17 @@ vector = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
 def test_counts_equal_the_loops(gold: np.ndarray, metric: np.ndarray, gap: float) -> None:
     concordant, compared = darr_rows(gold, metric, gap)
     assert (int(concordant), int(compared)) == loops.darr(gold, metric, gap)
-    found = estimate(gold[None], metric[None], ACCURACY)
+    result = estimate(gold[None], metric[None], ACCURACY)
     agree, pairs = loops.agreement(gold, metric)
-    assert (found.value, found.pairs) == (pytest.approx(agree / pairs, abs=1e-15), pairs)
+    assert (result.value, result.pairs) == (pytest.approx(agree / pairs, abs=1e-15), pairs)
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "kendall", "acc_eq0", "acc_eq", "tau23", "darr"])
 def test_rows_and_pairs_that_count(statistic: str) -> None:
     """Of four items one has no score, one has one score, one is judged by three systems and one by all four."""
     gold = np.array([[nan, 1, 1, 1], [nan, nan, 2, 2], [nan, nan, 3, 3], [nan, nan, nan, 4.0]])
-    found = estimate(gold, np.arange(16.0).reshape(4, 4) % 7, Measure(statistic, "item", gap=1.0))
-    assert (found.rows, found.pairs) == (2, 3 + 6)
+    result = estimate(gold, np.arange(16.0).reshape(4, 4) % 7, Measure(statistic, "item", gap=1.0))
+    assert (result.rows, result.pairs) == (2, 3 + 6)
     assert system_means(gold)[1] == 2.0 and np.isnan(system_means(gold.T)[0])
 
 
@@ -216,9 +216,9 @@ def curve(gold: np.ndarray, metric: np.ndarray, average: str, thresholds: list[f
 def test_the_kendall_family() -> None:
     gold, metric = np.array([1, 2, 2, 3, 4.0]), np.array([2, 1, 1.5, 5, 3])
     counts = count_pairs(gold, metric)
-    found = (counts.tau_b, kendall_c_rows(gold, metric), counts.tau23, counts.acc_eq,
+    result = (counts.tau_b, kendall_c_rows(gold, metric), counts.tau23, counts.acc_eq,
              count_pairs(gold, metric, 2.0).acc_eq, calibrate(gold[None], metric[None], "none").value)
-    assert list(map(float, found)) == pytest.approx([0.316227766, 0.32, 0.2, 0.6, 0.4, 0.7], abs=1e-9)
+    assert list(map(float, result)) == pytest.approx([0.316227766, 0.32, 0.2, 0.6, 0.4, 0.7], abs=1e-9)
 
 
 @pytest.mark.parametrize(("human", "values", "best"), [
@@ -234,8 +234,8 @@ def test_matrices_with_gaps() -> None:
     human = np.array([[1, 5, 2, 1, 1], [4, 2, 2, 1, 4], [5, 9, 2, 8, 7], [7, 6, nan, 3, 2], [nan] * 5])
     expected = [0.466667, 0.491667, 0.383333, 0.291667, 0.266667, 0.2, 0.158333, 0.158333, 0.116667]
     assert curve(human, metric, "system", list(range(9))) == pytest.approx(expected, abs=5e-7)
-    found = calibrate(human, metric, "system")
-    assert (found.epsilon, found.rows, found.pairs) == (1.0, 4, 32)
+    result = calibrate(human, metric, "system")
+    assert (result.epsilon, result.rows, result.pairs) == (1.0, 4, 32)
     nothing = calibrate(np.full((3, 2), nan), np.ones((3, 2)), "item")
     assert np.isnan(nothing.value) and nothing.pairs == 0
 
@@ -251,16 +251,16 @@ def test_calibration_equals_the_loops(gold: np.ndarray, metric: np.ndarray, aver
         return
     thresholds, values = loops.calibrate(gold, metric, average)
     assert curve(gold, metric, average, thresholds) == pytest.approx(values, abs=1e-12)
-    found = calibrate(gold, metric, average)  # type: ignore[arg-type]
-    assert found.value == pytest.approx(max(values), abs=1e-12)
-    assert found.epsilon == next(t for t, v in zip(thresholds, values) if v >= max(values) - 1e-11)
+    result = calibrate(gold, metric, average)  # type: ignore[arg-type]
+    assert result.value == pytest.approx(max(values), abs=1e-12)
+    assert result.epsilon == next(t for t, v in zip(thresholds, values) if v >= max(values) - 1e-11)
 
 
 def test_chance_of_a_calibrated_metric() -> None:
     gold = np.zeros((4, 50))
     gold[0, :10] = 1.0
     metric = np.random.default_rng(0).normal(size=gold.shape)
-    found = estimate(gold, metric, Measure("acc_eq", "item"))
-    assert found.chance == pytest.approx((40 * 1.0 + 10 * 0.5) / 50)  # a constant metric gets every gold tie
-    assert found.value >= found.chance
-    assert estimate(gold, metric, Measure("tau23", "item")).value == pytest.approx(2 * found.value - 1)
+    result = estimate(gold, metric, Measure("acc_eq", "item"))
+    assert result.chance == pytest.approx((40 * 1.0 + 10 * 0.5) / 50)  # a constant metric gets every gold tie
+    assert result.value >= result.chance
+    assert estimate(gold, metric, Measure("tau23", "item")).value == pytest.approx(2 * result.value - 1)

@@ -27,14 +27,11 @@ def resample(
 
     ``docs``, (items,), is the document of each item; documents are drawn whole.
     """
-    rng = seeded(seed)
-    by_system, by_item = np.ones((draws, systems)), np.ones((draws, len(docs)))
-    if unit in ("systems", "both"):
-        by_system = _drawn(rng, systems, draws)
-    if unit in ("documents", "both"):
-        names, place = np.unique(docs, return_inverse=True)
-        by_item = _drawn(rng, len(names), draws)[:, place]
-    return by_system, by_item
+    rng, (names, place) = seeded(seed), np.unique(docs, return_inverse=True)
+    by_system = np.ones((draws, systems)) if unit == "documents" else _drawn(rng, systems, draws)
+    if unit == "systems":
+        return by_system, np.ones((draws, len(docs)))
+    return by_system, _drawn(rng, len(names), draws)[:, place]
 
 
 def _drawn(rng: np.random.Generator, size: int, draws: int) -> FloatArray:
@@ -63,13 +60,11 @@ def bootstrap_agreement(
         known = ~np.isnan(gold)
         x, y = zscore(gold, known), zscore(metric, known)  # moments without cancellation
         columns = (known.astype(np.float64), x, y, x * x, y * y, x * y)  # (systems, items) each
+        sums = np.stack([(by_system @ column) * by_item for column in columns])
         if measure.average == "none":
-            return _correlation(
-                np.stack([((by_system @ column) * by_item).sum(axis=1) for column in columns])
-            )
+            return _correlation(sums.sum(axis=2))
         # an item's weight multiplies its r, not the sums inside it
-        by_item_sums = [ratio((by_system @ column) * by_item, by_item) for column in columns]
-        return average_rows(_correlation(np.stack(by_item_sums)), by_item)
+        return average_rows(_correlation(ratio(sums, by_item)), by_item)
     if measure.statistic not in _PAIRED or (measure.average != "item" and gold.shape[1] > 1):
         raise ValueError(f"no bootstrap for {measure.statistic} averaged by {measure.average}")
     # each item's verdicts are fixed, only the weights of its pairs are drawn
@@ -113,10 +108,10 @@ def system_agreement(
 def _correlation(sums: FloatArray) -> FloatArray:
     """Weighted sums → Pearson's r; NaN where a side hardly varies."""
     n, x, y, xx, yy, xy = sums
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread_x, spread_y = xx - x * x / n, yy - y * y / n
-        r = (xy - x * y / n) / np.sqrt(spread_x * spread_y)
-    return np.where((spread_x > 1e-10 * xx) & (spread_y > 1e-10 * yy), r, np.nan)
+    spread_x, spread_y = xx - ratio(x * x, n), yy - ratio(y * y, n)
+    varies = (spread_x > 1e-10 * xx) & (spread_y > 1e-10 * yy)
+    covariance = np.where(varies, xy - ratio(x * y, n), np.nan)
+    return ratio(covariance, np.sqrt(np.where(varies, spread_x * spread_y, np.nan)))
 
 
 def _pair_sums(

@@ -31,8 +31,10 @@ from wholetext.meta.agreement.correlation import (
     ratio,
     spearman_rows,
 )
+from wholetext.scoring.significance.resample import Interval
 from wholetext.types import FloatArray, IntArray
 
+Bounds = tuple[float, float] | Interval | None
 _EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is reported
 
 
@@ -79,20 +81,20 @@ def _best_epsilon(distance: FloatArray, change: FloatArray) -> float:
     return float(distance[int(np.argmax(value >= value.max() - _EQUAL))])
 
 
-#: statistic → what it is, its range
-STATISTICS: dict[str, tuple[str, tuple[float, float]]] = {
-    "pearson": ("Pearson's r", (-1.0, 1.0)),
-    "spearman": ("Spearman's rho", (-1.0, 1.0)),
-    "kendall": ("Kendall's tau-b", (-1.0, 1.0)),
-    "kendall_c": ("Stuart's tau-c", (-1.0, 1.0)),
-    "acc_eq": ("pairwise accuracy with calibrated ties", (0.0, 1.0)),
-    "acc_eq0": ("pairwise accuracy with ties, no threshold", (0.0, 1.0)),
-    "tau23": ("acc_eq as a correlation, calibrated", (-1.0, 1.0)),
-    "tau23_0": ("acc_eq as a correlation, no threshold", (-1.0, 1.0)),
-    "accuracy": ("pairwise accuracy, pairs pooled", (0.0, 1.0)),
-    "darr": ("Kendall-like tau on clear-cut pairs (DArr)", (-1.0, 1.0)),
-    "spa": ("soft pairwise accuracy", (0.0, 1.0)),
-    "pdp": ("Pearson's r of within-item differences", (-1.0, 1.0)),
+#: statistic → its range
+STATISTICS: dict[str, tuple[float, float]] = {
+    "pearson": (-1.0, 1.0),
+    "spearman": (-1.0, 1.0),
+    "kendall": (-1.0, 1.0),  # tau-b
+    "kendall_c": (-1.0, 1.0),  # Stuart's tau-c
+    "acc_eq": (0.0, 1.0),  # pairwise accuracy with calibrated ties
+    "acc_eq0": (0.0, 1.0),  # the same without a threshold
+    "tau23": (-1.0, 1.0),  # acc_eq as a correlation
+    "tau23_0": (-1.0, 1.0),  # acc_eq0 as a correlation
+    "accuracy": (0.0, 1.0),  # pairwise accuracy, pairs pooled
+    "darr": (-1.0, 1.0),  # Kendall-like tau on clear-cut pairs
+    "spa": (0.0, 1.0),  # soft pairwise accuracy
+    "pdp": (-1.0, 1.0),  # Pearson's r of within-item differences
 }
 #: statistics of single rows: (..., n) twice → (...,)
 ROW_STATISTICS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
@@ -118,7 +120,7 @@ class Measure:
 
     @property
     def range(self) -> tuple[float, float]:
-        return STATISTICS[self.statistic][1]
+        return STATISTICS[self.statistic]
 
     @property
     def calibrated(self) -> bool:
@@ -134,6 +136,21 @@ class Estimate:
     pairs: int  # compared
     chance: float
     epsilon: float | None = None  # the tie threshold
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ranked:
+    """Metrics by one measure, best first; NaN is undefined."""
+
+    metrics: tuple[str, ...]
+    values: tuple[float, ...]
+    ranks: tuple[int | None, ...]  # clusters; None where nothing was tested
+    intervals: tuple[Bounds, ...]  # 95 %; None where not requested
+    chance: tuple[float, ...] = ()  # what each metric is expected to reach by chance
+    baseline: tuple[str, float] | None = None  # the length of the text instead of a metric
+
+    def value(self, metric: str) -> float:
+        return self.values[self.metrics.index(metric)]
 
 
 def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate:
@@ -158,11 +175,12 @@ def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate
             value, chance = (2 * shares - 1 if measure.statistic == "tau23" else shares).tolist()
             return Estimate(value, result.rows, result.pairs, chance, result.epsilon)
     count = both_known(x, y).sum(axis=-1)
+    # rows on which a statistic is defined at all
     x, y, count = (
         x[count >= 2],
         y[count >= 2],
         count[count >= 2],
-    )  # rows on which a statistic is defined at all
+    )
     values, weights = ROW_STATISTICS[measure.statistic](x, y), row_weights(x, y, measure)
     value = float(average_rows(values, weights, measure.nan_as_zero))
     rows = len(values) if measure.nan_as_zero else int((~np.isnan(values)).sum())
@@ -237,10 +255,11 @@ def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -
     difference count half.
     """
     first, second = np.triu_indices(len(scores), 1)
+    # (draws, systems), (systems,)
     null, observed = (
         masks.astype(scores.dtype) @ scores.T,
         scores.sum(axis=1),
-    )  # (draws, systems), (systems,)
+    )
     beyond = null[:, first] - null[:, second] - (observed[first] - observed[second])
     # rounding must not decide between a null difference and an equal observed one
     slack = 1e-12 * np.abs(scores).sum(axis=1).max(initial=0.0)

@@ -33,6 +33,7 @@ from wholetext.meta.agreement.correlation import (
     average_rows,
     pearson_rows,
     rank_rows,
+    ratio,
     zscore,
 )
 from wholetext.meta.agreement.measures import ROW_STATISTICS, Measure, calibrate, row_weights
@@ -133,9 +134,8 @@ def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparis
     first, second = np.triu_indices(metrics, 1)
     used = (~np.isnan(null)).sum(axis=0)
     p, delta = np.full((2, metrics, metrics), np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p[first, second] = (null >= observed - _SLACK).sum(axis=0) / used
-        p[second, first] = (null <= observed + _SLACK).sum(axis=0) / used
+    p[first, second] = ratio((null >= observed - _SLACK).sum(axis=0), used)
+    p[second, first] = ratio((null <= observed + _SLACK).sum(axis=0), used)
     delta[first, second], delta[second, first] = observed, -observed
     return Comparisons(p, delta, null)
 
@@ -155,16 +155,15 @@ def _pairs_test(
     null, observed = np.zeros((draws, len(first))), np.zeros(len(first))
     for weight in np.unique(weights[used]):
         rows = weights == weight
-        wins = np.zeros(
-            (len(y), len(y))
-        )  # pairs of outputs on which metric i is right and metric j is wrong
+        # pairs of outputs on which metric i is right and metric j is wrong
+        wins = np.zeros((len(y), len(y)))
         for right in _verdicts(x[rows], y[:, rows], epsilons):
             flat = right.astype(np.float32)
             both = (flat @ flat.T).astype(np.float64)  # whole numbers below 2**24: exact
             wins += both.diagonal()[:, None] - both
-        wins = np.rint(wins).astype(np.int64)
-        differing = (wins + wins.T)[first, second]
-        observed += weight * (wins - wins.T)[first, second]
+        whole = np.rint(wins).astype(np.int64)
+        differing = (whole + whole.T)[first, second]
+        observed += weight * (whole - whole.T)[first, second]
         null += weight * (2.0 * rng.binomial(differing, 0.5, null.shape) - differing)
     scale = 2.0 if measure.statistic == "tau23" else 1.0
     return _summarise(scale * null, scale * observed, len(metrics))
@@ -205,38 +204,33 @@ class PermutedPearson:
             np.where(known, gold, np.inf).min(axis=1),
             np.where(known, gold, -np.inf).max(axis=1),
         )
-        self.usable = (known.sum(axis=1) >= 2) & (
-            pooled | (low < high)
-        )  # a constant side leaves r undefined
+        # a constant side leaves r undefined
+        self.usable = (known.sum(axis=1) >= 2) & (pooled | (low < high))
         self.known = known[self.usable]
         self.count = self.known.sum(axis=1)[:, None].astype(np.float64)
         rows = np.where(self.known, gold[self.usable], 0.0)
         centred = np.where(self.known, rows - rows.sum(axis=1, keepdims=True) / self.count, 0.0)
         self.scale = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-        self.gold = (
-            centred if pooled else centred / self.scale
-        )  # (rows, n): mean 0 and, unless pooled, length 1
+        # (rows, n): mean 0 and, unless pooled, length 1
+        self.gold = centred if pooled else centred / self.scale
         self.values = np.where(self.known, metrics[:, self.usable], 0.0)  # (metrics, rows, n)
-        columns = np.stack(
-            [self.values, self.values**2, self.values * self.gold]
-        )  # (3, metrics, rows, n)
+        # (3, metrics, rows, n)
+        columns = np.stack([self.values, self.values**2, self.values * self.gold])
         self.columns = np.ascontiguousarray(np.moveaxis(columns, 2, 0)).reshape(
             len(self.gold), -1, gold.shape[1]
         )
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
         draws = len(swaps)
-        sums = np.zeros(
-            (2, 2, len(pairs), draws)
-        )  # hybrid; (sum of r, rows with an r), or pooled (products, squares)
+        # hybrid; (sum of r, rows with an r), or pooled (products, squares)
+        sums = np.zeros((2, 2, len(pairs), draws))
         mask = swaps[:, self.usable].transpose(1, 2, 0)  # (rows, n, draws)
         step = max(1, _CACHED // draws)
         for at in range(0, len(self.gold), step):
             rows = slice(at, at + step)
             here = mask[rows].astype(np.float64)
-            moved = (
-                self.columns[rows] @ here
-            )  # (rows, 3·metrics, draws): sums over exchanged entries
+            # (rows, 3·metrics, draws): sums over exchanged entries
+            moved = self.columns[rows] @ here
             kept = self.columns[rows].sum(axis=2, keepdims=True) - moved
             moved, kept = (np.ascontiguousarray(np.moveaxis(part, 0, 1)) for part in (moved, kept))
             moved, kept = (part.reshape(3, -1, len(here), draws) for part in (moved, kept))
@@ -254,10 +248,8 @@ class PermutedPearson:
                         into[0] += r.sum(axis=0)
                         into[1] += defined
         if self.pooled:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                r = np.nan_to_num(
-                    sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum())
-                )
+            scale = np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum())
+            r = np.nan_to_num(ratio(sums[:, 0], scale))
         else:
             r = sums[:, 0] / np.maximum(sums[:, 1], 1)
         return np.ascontiguousarray((r[0] - r[1]).T)
@@ -301,9 +293,8 @@ class PermutedPairs:
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
         self.metrics, _, self.n = metrics.shape
         flat = np.moveaxis(metrics, 0, 1).reshape(metrics.shape[1], -1)  # (rows, metrics·n)
-        ranks = 2 * rank_rows(
-            flat
-        )  # only the order matters; whole numbers are exact in single precision
+        # only the order matters; whole numbers are exact in single precision
+        ranks = 2 * rank_rows(flat)
         self.ranks = ranks.astype(np.float32).reshape(-1, self.metrics, self.n)
         self.first, self.second = np.triu_indices(self.n, 1)
         at = np.arange(self.n)
@@ -370,17 +361,15 @@ class PermutedPairs:
         for the second hybrid, whose mask is the complement.
         """
         ranks, size = self.ranks[rows], self.metrics
-        sign = np.sign(
-            ranks[:, :, None, self.first] - ranks[:, None, :, self.second]
-        )  # (rows, m, m, pairs)
+        # (rows, m, m, pairs)
+        sign = np.sign(ranks[:, :, None, self.first] - ranks[:, None, :, self.second])
         sign = sign.reshape(len(ranks), 1, size * size, -1)
         base, odd, even = (
             np.moveaxis(part[:, rows], 0, 1)[:, :, None]
             for part in (self.base, self.odd, self.even)
         )
-        adds = base + sign * (
-            odd + even * sign
-        )  # (rows, columns, m·m, pairs): its two entries from two metrics
+        # (rows, columns, m·m, pairs): its two entries from two metrics
+        adds = base + sign * (odd + even * sign)
         left, right = adds @ self.is_first, adds @ self.is_second  # (rows, columns, m·m, n)
         i, j = pairs[:, 0], pairs[:, 1]
         ii, ji, ij, jj = i * size + i, j * size + i, i * size + j, j * size + j
@@ -388,9 +377,8 @@ class PermutedPairs:
         linear = left[:, :, ji] - left[:, :, ii] + right[:, :, ij] - right[:, :, ii]
         product = adds[:, :, jj] - adds[:, :, ji] - adds[:, :, ij] + adds[:, :, ii]
         edge = product @ (self.is_first + self.is_second)
-        shift = (linear + edge / 2).sum(
-            axis=3, keepdims=True
-        )  # each product is at the edge of two entries
+        # each product is at the edge of two entries
+        shift = (linear + edge / 2).sum(axis=3, keepdims=True)
         own = np.concatenate([linear, constant, product], axis=3)
         other = np.concatenate([-2 * linear - edge, shift], axis=3)
         return tuple(part.reshape(len(ranks), -1, part.shape[3]) for part in (own, other))  # type: ignore[return-value]
@@ -447,10 +435,11 @@ def _soft_block(
 ) -> FloatArray:
     """Compute how much nearer to the gold each hybrid is than its counterpart: (draws, pairs)."""
     masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(np.int8)
+    # (systems, draws, metrics): over exchanged scores
     sums, squares = (
         np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])
         for table in (scores, scores**2)
-    )  # (systems, draws, metrics): over exchanged scores
+    )
     error = np.zeros((len(swaps), len(i)))
     for s, t in combinations(range(len(scores)), 2):
         (a, b), (x, y), gap = masks[[s, t]], scores[[s, t]], gold[s] - gold[t]

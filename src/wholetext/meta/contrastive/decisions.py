@@ -15,27 +15,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.errors import InputError, MetricError, RunError, SpecError, count
 from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.files.parsing import number
 from wholetext.files.storage import write_file
 from wholetext.io.text import read_lines
+from wholetext.meta.agreement.correlation import BoolArray, ratio
 from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item
 from wholetext.notebook.display import brief
 from wholetext.notes import Note, merged, row_notes
 from wholetext.registry import Scorer, scorer
-from wholetext.scoring.bound import BoundMetric, bind, salt_of
+from wholetext.scoring.bound import BoundMetric, bind
 from wholetext.scoring.comparison import plain
-from wholetext.scoring.compute import Chunk, Computer
-from wholetext.scoring.engine import Measured, trait
+from wholetext.scoring.compute import Computer, MetricRun
 from wholetext.scoring.evaluate import Options
-from wholetext.types import Corpus, Document, FloatArray, Output, Request
+from wholetext.types import Corpus, Document, FloatArray, Output
 from wholetext.version import __version__
 from wholetext.views import Context, draw
 
-BoolArray = NDArray[np.bool_]
 _LINES = "one score per line: for each item the correct candidate, then the others"
 
 
@@ -84,21 +82,27 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     shown, bound = with_controls(items, bound)
     scores: dict[int, FloatArray] = {}
     notes: dict[str, dict[str, list[Note]]] = {spec: {}}
-    for langs in dict.fromkeys(item.langs or items.langs for item in shown.items):
-        places = [at for at, item in enumerate(shown.items) if (item.langs or items.langs) == langs]
+    by_langs: dict[tuple[str, str], list[int]] = {}
+    for at, item in enumerate(shown.items):
+        by_langs.setdefault(item.langs or items.langs, []).append(at)
+    for langs, places in by_langs.items():
         part = replace(shown, langs=langs, items=tuple(shown.items[at] for at in places))
         corpus, output = as_documents(part)
+        last = {doc.id: np.arange(len(doc)) == len(doc) - 1 for doc in corpus.docs}
         refs = None if "ref" in bound.metric.needs else ()
         with options.computer(langs) as computer:
             remote = computer.executor is not None and computer.executor.remote
-            work = bind(bound, corpus, [output], computer.engine, refs, remote=remote)
-            size = options.block or trait(work.metric, "block")
-            values, notes[spec]["-".join(langs)] = _last_segments(computer, work, output, size)
+            work = bind(bound, corpus, [output], computer.engine, refs, remote=remote, only=last)
+            values, notes[spec]["-".join(langs)] = _last_segments(computer, work, options.block)
         sign = 1.0 if work.metric.higher_is_better else -1.0
-        ends = np.cumsum([len(item.candidates) for item in part.items])[:-1]
-        scores |= dict(zip(places, np.split(sign * values, ends)))
-    told = [*shown.warnings[len(items.warnings) :], *merged(notes)]
-    return Decisions(spec, items, tuple(scores[at] for at in range(len(items))), tuple(told))
+        scores |= dict(zip(places, _by_item(part, sign * values)))
+    warnings = (*shown.warnings[len(items.warnings) :], *merged(notes))
+    return Decisions(spec, items, tuple(scores[at] for at in range(len(items))), warnings)
+
+
+def _by_item(items: ContrastSet, values: FloatArray) -> list[FloatArray]:
+    """Split the scores of all candidates by item."""
+    return np.split(values, np.cumsum([len(item.candidates) for item in items.items])[:-1])
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
@@ -114,50 +118,39 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
 
 
 def _last_segments(
-    computer: Computer, work: BoundMetric, output: Output, size: int
+    computer: Computer, work: BoundMetric, block: int | None
 ) -> tuple[FloatArray, list[Note]]:
     """The score of each candidate: the mean of the rows that cover a document's last segment."""
-    requests: list[Request] = []
-    ends: list[int] = []  # of the requests of each candidate
-    for doc in work.corpus.docs:
-        spans, cut = work.cut(doc, output)
-        requests += [request for (_, stop, _), request in zip(spans, cut) if stop == len(doc)]
-        ends.append(len(requests))
-    salt, measured = salt_of(work), list[Measured]()
-    computer.run(
-        Chunk(work.metric, requests[at : at + size], salt, measured.append)
-        for at in range(0, len(requests), size)
-    )
-    rows = np.concatenate(
-        [np.zeros(0), *(work.metric.reduce_rows(chunk.stats)[:, 0] for chunk in measured)]
-    )
-    scores = [
-        float(part.mean()) if len(part) else float("nan") for part in np.split(rows, ends[:-1])
-    ]
-    lost = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(chunk.lost for chunk in measured)])
-    details = [facts for chunk in measured for facts in chunk.details]
+    run = MetricRun([work], None)
+    computer.run(run.chunks(block, refuse=False))
+    (part,) = run.parts
+    doc = np.array(part.spans).reshape(-1, 4)[:, 0].astype(np.int64)
+    rows = [work.metric.reduce_rows(chunk.stats)[:, 0] for chunk in part.chunks]
+    totals = np.bincount(doc, np.concatenate([np.zeros(0), *rows]), len(work.corpus))
+    scores = ratio(totals, np.bincount(doc, minlength=len(work.corpus)))
+    lost = [np.zeros((0, 2), dtype=np.int64), *(chunk.lost for chunk in part.chunks)]
+    details = [facts for chunk in part.chunks for facts in chunk.details]
     stated = work.metric.notes(work.corpus.langs)
-    notes = row_notes(stated, np.array(scores), lost, details, "candidates")
-    return np.array(scores), notes
+    return scores, row_notes(stated, scores, np.concatenate(lost), details, "candidates")
 
 
 def stored_decisions(
     items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = ""
 ) -> Decisions:
     """Decisions from a file of scores: a line per candidate, the correct one first."""
-    sizes = [len(item.candidates) for item in items.items]
     values = [
         number(line, finite=False, where=f"{path}:{place}", next=_LINES)
         for place, line in enumerate(read_lines(path), 1)
     ]
-    if len(values) != sum(sizes):
+    candidates = sum(len(item.candidates) for item in items.items)
+    if len(values) != candidates:
         raise InputError(
-            f"{count(len(values), 'score')} for {count(sum(sizes), 'candidate')}",
+            f"{count(len(values), 'score')} for {count(candidates, 'candidate')}",
             where=str(path),
             next=_LINES,
         )
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)
-    return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))
+    return Decisions(name or Path(path).stem, items, tuple(_by_item(items, signed)))
 
 
 # ---------------------------------------------------------------- wrong context, as a control
@@ -262,15 +255,14 @@ def overall(decisions: Decisions) -> ContrastAccuracy:
 
 def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
     """Kind of grouping → accuracy of each group, and of whole blocks."""
-    items = decisions.set.items
+    items, margin, chance = decisions.set.items, decisions.margin, decisions.chance
+    flags = {True: "intra", False: "inter", None: "unknown"}
     distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
-    inside = [
-        value if value == "unknown" else "intra" if value == "0" else "inter" for value in distances
-    ]
-    if split == "flag":
-        inside = [{True: "intra", False: "inter", None: "unknown"}[item.intra] for item in items]
+    near = [None if item.distance is None else item.distance == 0 for item in items]
     kinds = {
-        "sentence": inside,
+        "sentence": [
+            flags[item.intra if split == "flag" else inside] for item, inside in zip(items, near)
+        ],
         "type": [item.type for item in items],
         "distance": [
             ">3" if (item.distance or 0) > 3 else value for item, value in zip(items, distances)
@@ -280,18 +272,17 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Co
     by_kind = {}
     for kind, names in kinds.items():
         distinct = sorted(set(names), key=lambda name: (name == "unknown", name == ">3", name))
-        if len(distinct) > 1 or (distinct and distinct[0] not in ("", "unknown")):
-            chosen = {name: np.array([value == name for value in names]) for name in distinct}
+        if {*distinct} - {"", "unknown"} or len(distinct) > 1:
+            members = {name: np.array(names) == name for name in distinct}
             by_kind[kind] = [
-                _accuracy(name or "unknown", decisions.margin[of], decisions.chance[of])
-                for name, of in chosen.items()
+                _accuracy(name or "unknown", margin[of], chance[of]) for name, of in members.items()
             ]
     blocks = np.array([item.block for item in items])
-    members = [blocks == name for name in dict.fromkeys(blocks.tolist()) if name]
-    if members:  # a block is right where all of its items are
-        right = np.array([1.0 if decisions.correct[of].all() else -1.0 for of in members])
-        chance = np.array([decisions.chance[of].prod() for of in members])
-        by_kind["block"] = [_accuracy("whole blocks", right, chance)]
+    whole = [blocks == name for name in dict.fromkeys(blocks.tolist()) if name]
+    if whole:  # a block is right where all of its items are
+        right = np.array([1.0 if decisions.correct[of].all() else -1.0 for of in whole])
+        luck = np.array([chance[of].prod() for of in whole])
+        by_kind["block"] = [_accuracy("whole blocks", right, luck)]
     return by_kind
 
 

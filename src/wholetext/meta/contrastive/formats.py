@@ -196,36 +196,39 @@ def _preference(record: dict[str, Any], name: str) -> Item:
 
 
 def _discevalmt(blocks: Mapping[str, Any], path: Path, langs: Langs | None) -> ContrastSet:
-    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another."""
+    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another.
+
+    The previous sentence of each item is its own, on both candidates.
+    """
     items: list[Item] = []
     for block in sorted(blocks, key=int):
         with reading(f"{path}, block {block}", what=_FAULT):
-            items += _block(blocks[block], block)
+            record, lexical = blocks[block], "examples" in blocks[block]
+            for at, part in enumerate(record["examples" if lexical else "trg"]):
+                before, src = _texts(part if lexical else record, "src")
+                target = part["trg"] if lexical else part
+                right = "correct" if lexical or "correct" in part else "semi-correct"
+                pair = (_texts(target, right), _texts(target, "incorrect"))
+                kind = _text(record if lexical else part, "type", "")
+                items.append(
+                    Item(
+                        id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}",
+                        src=src,
+                        src_context=(before,),
+                        candidates=tuple(Candidate(text, (previous,)) for previous, text in pair),
+                        distance=1,
+                        block=block,
+                        type=kind if lexical else kind or right,
+                    )
+                )
     return ContrastSet(path.stem, langs or ("en", "fr"), tuple(items))
-
-
-def _block(record: dict[str, Any], block: str) -> Iterator[Item]:
-    """The items of a block; the previous sentence of each is its own, on both candidates."""
-    lexical = "examples" in record
-    for at, part in enumerate(record["examples" if lexical else "trg"]):
-        before, src = _texts(part if lexical else record, "src")
-        target = part["trg"] if lexical else part
-        right = "correct" if lexical or "correct" in part else "semi-correct"
-        pair = (_texts(target, right), _texts(target, "incorrect"))
-        yield Item(
-            id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}",
-            src=src,
-            src_context=(before,),
-            candidates=tuple(Candidate(current, (previous,)) for previous, current in pair),
-            distance=1,
-            block=block,
-            type=_text(record, "type", "") if lexical else _text(part, "type", "") or right,
-        )
 
 
 # ---------------------------------------------------------------- ContraPro
 
 Lines = tuple[tuple[str, ...], tuple[str, ...]]  # source and target, line by line
+# context in source and target, and whether the document has the item's source; None: not found
+Before = tuple[tuple[str, ...], tuple[str, ...], bool | None]
 
 
 def _contrapro(
@@ -243,21 +246,18 @@ def _contrapro(
         langs = langs or ("en", ending if len(ending) == 2 else "de")
         document = lru_cache(_REMEMBERED)(partial(_document, folder, langs))
 
-        def before(record: dict[str, Any], first: int) -> tuple[Lines, bool] | None:
+        def before(record: dict[str, Any], first: int) -> Before:
             return _before(record, document(_text(record, "document id", "")), first, limit)
 
         def hits(first: int) -> int:
-            contexts = [before(record, first) for record in rows[:_PROBE]]
-            return sum(context[1] for context in contexts if context)
+            return sum(before(record, first)[2] or False for record in rows[:_PROBE])
 
         first = max((1, 0), key=hits)  # ``segment id`` counts from 1 (German) or 0 (French)
-    items, missing, differing = list[Item](), 0, 0
+    items, alike = list[Item](), Counter[bool | None]()
     for at, record in enumerate(rows):
         with reading(f"{path}, item {at}", what=_FAULT):
-            context = before(record, first)
-            missing += context is None
-            differing += context is not None and not context[1]
-            source, target = context[0] if context else ((), ())
+            source, target, same = before(record, first)
+            alike[same] += 1
             texts = [_text(record, "ref segment")]
             texts += [_text(error, "contrastive") for error in record["errors"]]
             pronouns = [_text(record, key, "").lower() for key in ("src pronoun", "ref pronoun")]
@@ -275,31 +275,26 @@ def _contrapro(
     notes = []
     if folder is None:
         notes.append("no documents were given (--context-from), so the items have no context")
-    elif missing:
+    elif alike[None]:
         notes.append(
-            f"{count(missing, 'item', 'have')} no context: the document or line was not found"
+            f"{count(alike[None], 'item', 'have')} no context: the document or line was not found"
         )
-    if differing:
+    if alike[False]:
         notes.append(
-            f"{count(differing, 'item', 'have')} another source sentence than the document's line"
+            f"{count(alike[False], 'item', 'have')} another source sentence than the document's line"
         )
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
 
-def _before(
-    record: dict[str, Any], lines: Lines | None, first: int, limit: int
-) -> tuple[Lines, bool] | None:
-    """Up to ``limit`` sentences before an item, and whether the document's line is its source.
-
-    None if its document or line is absent.
-    """
+def _before(record: dict[str, Any], lines: Lines | None, first: int, limit: int) -> Before:
+    """Up to ``limit`` sentences before an item."""
     place = record.get("segment id")
     if lines is None or place is None or not 0 <= int(place) - first < len(lines[0]):
-        return None
+        return (), (), None
     here = int(place) - first
     span = slice(max(0, here - limit), here)
     same = _LOOSE.sub("", lines[0][here]) == _LOOSE.sub("", _text(record, "src segment"))
-    return (lines[0][span], lines[1][span]), same
+    return lines[0][span], lines[1][span], same
 
 
 def _document(folder: Path | None, langs: Langs, doc: str) -> Lines | None:
@@ -325,30 +320,27 @@ def _document(folder: Path | None, langs: Langs, doc: str) -> Lines | None:
 # ---------------------------------------------------------------- fields of JSON objects
 
 
-def _check(good: bool, key: str, form: str) -> None:
-    if not good:
-        raise ValueError(f"the field {key!r} should be {form}")
-
-
 def _text(record: dict[str, Any], key: str, otherwise: str | None = None) -> str:
     """A field that is text; a ValueError names the field."""
     value = otherwise if record.get(key) is None else record[key]
-    _check(isinstance(value, str), key, "a string")
-    return str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"the field {key!r} should be a string")
+    return value
 
 
 def _texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
     """A field that is a list of texts, empty if absent."""
     values = record.get(key) or []
-    texts = isinstance(values, list) and all(isinstance(value, str) for value in values)
-    _check(texts, key, "a list of strings")
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"the field {key!r} should be a list of strings")
     return tuple(values)
 
 
 def _distance(record: dict[str, Any], key: str) -> int | None:
     """A field that is a number of sentences, written as a number or as text; None if absent."""
     value = record.get(key)
-    _check(value is None or str(value).lstrip("-").isdecimal(), key, "a whole number")
+    if value is not None and not str(value).lstrip("-").isdecimal():
+        raise ValueError(f"the field {key!r} should be a whole number")
     return None if value is None else int(value)
 
 

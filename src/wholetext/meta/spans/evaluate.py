@@ -28,13 +28,15 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.meta.agreement.correlation import BoolArray, ratio
-from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked, Place
+from wholetext.meta.agreement.measures import Ranked
+from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
 from wholetext.notebook.display import brief
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
     TRIALS,
     Interval,
+    Pairs,
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
@@ -47,41 +49,20 @@ from wholetext.types import FloatArray, IntArray
 
 Spans = Sequence[ErrorSpan]
 
-#: statistics of a segment, in this order
-STATISTICS = 11
-(
-    CHAR_HIT,
-    CHAR_GOLD,
-    CHAR_PRED,
-    PRED_HIT,
-    GOLD_HIT,
-    GOLD,
-    PRED,
-    FREE_HIT,
-    FREE_FALSE,
-    FREE_MISSED,
-    FREE_RIGHT,
-) = range(STATISTICS)
+#: statistics of a segment: of each of these the metric's hits and marks, gold's hits and marks; then
+#: whether both agree on error-free, and 1
+MEASURES = ("characters", "matching", "error-free")
+STATISTICS = 4 * len(MEASURES) + 2
 #: matchings of equal F1: the one that covers more of both, then more of the metric's, counts
 _TIE = (1.0, 1e-9, 1e-12)
 
 
 def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
-    """Compare two lists of spans: (7,) characters hit, in gold, in the metric; spans hit on each side.
-
-    Spans of both.
-    """
-    return np.array(
-        [
-            *_characters(gold, predicted, credit),
-            *_matched(gold, predicted, credit),
-            len(gold),
-            len(predicted),
-        ]
-    )
+    """Compare two lists of spans: (8,) statistics of characters and of matching."""
+    return np.array([*_characters(gold, predicted, credit), *_matched(gold, predicted, credit)])
 
 
-def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float, float]:
+def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, ...]:
     length = max((span.end for span in (*gold, *predicted)), default=0)
     counts = np.zeros((2, 2, length))  # side, severity, character: marks upon it
     for side, spans in enumerate((gold, predicted)):
@@ -89,14 +70,14 @@ def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, fl
             counts[side, int(span.severity == "major"), span.start : span.end] += 1
     same = np.minimum(counts[0], counts[1])  # (severity, character)
     rest = (counts - same).sum(axis=1)  # (side, character)
-    totals = counts.sum(axis=(1, 2))
-    return float(same.sum() + credit * rest.min(axis=0).sum()), float(totals[0]), float(totals[1])
+    hit = same.sum() + credit * rest.min(axis=0).sum()
+    return hit, counts[1].sum(), hit, counts[0].sum()
 
 
-def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float]:
-    """Hits of the metric's spans (shares of them that overlap with their partner), hits of gold's."""
+def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, ...]:
+    """Hits are the shares of spans that overlap with their partner."""
     if not gold or not predicted:
-        return 0.0, 0.0
+        return 0.0, len(predicted), 0.0, len(gold)
     from scipy.optimize import linear_sum_assignment  # a second to import
 
     a, b = (
@@ -110,36 +91,14 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
     rows, columns = linear_sum_assignment(
         _TIE[0] * f1 + _TIE[1] * (of_a + of_b) + _TIE[2] * of_a, maximize=True
     )
-    return float(of_a[rows, columns].sum()), float(of_b[rows, columns].sum())
-
-
-def free_statistics(gold: bool, predicted: bool) -> FloatArray:
-    """Classify a segment as error-free: (4,) true and false positive, false and true negative."""
-    return np.array(
-        [
-            gold and predicted,
-            predicted and not gold,
-            gold and not predicted,
-            not gold and not predicted,
-        ],
-        dtype=np.float64,
-    )
+    return of_a[rows, columns].sum(), len(predicted), of_b[rows, columns].sum(), len(gold)
 
 
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
     """Compute precision and recall of ``characters``, ``matching`` or ``error-free`` from totals."""
-    t = np.moveaxis(totals, -1, 0)
-    hit_p, hit_r, pred, gold = {
-        "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
-        "matching": (t[PRED_HIT], t[GOLD_HIT], t[PRED], t[GOLD]),
-        "error-free": (
-            t[FREE_HIT],
-            t[FREE_HIT],
-            t[FREE_HIT] + t[FREE_FALSE],
-            t[FREE_HIT] + t[FREE_MISSED],
-        ),
-    }[measure]
-    return _share(hit_p, pred), _share(hit_r, gold)
+    at = 4 * MEASURES.index(measure)
+    pred_hit, predicted, gold_hit, gold = np.moveaxis(totals[..., at : at + 4], -1, 0)
+    return _share(pred_hit, predicted), _share(gold_hit, gold)
 
 
 def f1(totals: FloatArray, measure: str) -> FloatArray:
@@ -151,8 +110,7 @@ def f1(totals: FloatArray, measure: str) -> FloatArray:
 
 def accuracy(totals: FloatArray) -> FloatArray:
     """Compute the share of segments rightly called error-free or not."""
-    right = totals[..., FREE_HIT] + totals[..., FREE_RIGHT]
-    return ratio(right, totals[..., FREE_HIT:].sum(axis=-1))
+    return ratio(totals[..., -2], totals[..., -1])
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -177,7 +135,7 @@ def auc(weights: FloatArray, scores: FloatArray, free: BoolArray, doc: IntArray)
     return np.asarray(np.apply_along_axis(share, -1, weights))
 
 
-#: measure → score of (..., 11) totals
+#: measure → score of (..., 14) totals
 SCORES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "characters": lambda totals: f1(totals, "characters"),
     "matching": lambda totals: f1(totals, "matching"),
@@ -198,23 +156,15 @@ class SpanOptions:
     alpha: float = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class SpanMeasure:
-    """One measure of all metrics, best first; NaN = undefined."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SpanMeasure(Ranked):
+    """One measure of all metrics; intervals draw documents."""
 
     measure: str
-    metrics: tuple[str, ...]
-    values: tuple[float, ...]
+    intervals: tuple[Interval, ...]
     precision: tuple[float, ...]  # NaN where the measure has none
     recall: tuple[float, ...]
-    intervals: tuple[Interval, ...]  # 95 %, documents drawn
     p: FloatArray  # (metrics, metrics) two-sided, Holm-corrected over all pairs
-    ranks: tuple[
-        int | None, ...
-    ]  # clusters; None where nothing was tested or the value is undefined
-
-    def value(self, metric: str) -> float:
-        return self.values[self.metrics.index(metric)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,21 +202,17 @@ def evaluate_spans(
         )
     items, marks_by_metric, notes = _paired(gold, metrics)
     names = [metric.name for metric in metrics]
-    doc, free = _documents(items), _error_free(items, how)
-    totals = [
-        _totals(_statistics(items, marks, free, _called_free(marks, how), how), doc)
-        for marks in marks_by_metric
-    ]
+    totals = [_totals(items, marks, _called_free(marks, how), how) for marks in marks_by_metric]
     tables = [_table(measure, names, totals, how) for measure in SCORES]
-    tables.append(_auc(names, marks_by_metric, free, doc, how, notes))
-    documents = int(doc.max()) + 1
+    tables.append(_auc(names, items, marks_by_metric, how, notes))
+    documents = len(totals[0])
     few = few_documents(documents, how.alpha, max(1, len(names) * (len(names) - 1) // 2))
     return SpanResults(
         tuple(tables),
         len(items),
         documents,
         sum(len(mark.spans or ()) for mark in items),
-        int(free.sum()),
+        int(_error_free(items, how).sum()),
         (*notes, *([few] if few else [])),
     )
 
@@ -279,7 +225,14 @@ def _paired(
     silent = sum(mark.spans is None for mark in gold.marks)
     if silent:
         notes.append(f"{gold.name}: {count(silent, 'segment', 'have')} no list of spans: not used")
-    tables = [_by_place(metric) for metric in metrics]
+    several = next((metric for metric in metrics if len(metric.raters) > 1), None)
+    if several:
+        raise InputError(
+            f"{several.name} has spans of {len(several.raters)} raters",
+            where=several.name,
+            next="give a file with one rater or metric, or compare raters with --compare-raters",
+        )
+    tables = [{mark.place: mark for mark in metric.marks} for metric in metrics]
     marked = [mark for mark in gold.marks if mark.spans is not None]
     items = [mark for mark in marked if all(mark.place in table for table in tables)]
     for metric, table in zip(metrics, tables):
@@ -316,16 +269,6 @@ def _paired(
     return items, marks_by_metric, notes
 
 
-def _by_place(annotations: Annotations) -> dict[Place, Marked]:
-    if len(annotations.raters) > 1:
-        raise InputError(
-            f"{annotations.name} has spans of {len(annotations.raters)} raters",
-            where=annotations.name,
-            next="give a file with one rater or metric, or compare raters with --compare-raters",
-        )
-    return {mark.place: mark for mark in annotations.marks}
-
-
 def _documents(marks: Sequence[Marked]) -> IntArray:
     """Return (segments,) the index of each one's document."""
     index = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in marks))}
@@ -339,33 +282,24 @@ def _error_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
 
 def _called_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
     """Return (segments,) which a metric calls free of errors."""
-    clean = np.array([not mark.spans and not mark.unplaced for mark in marks])
-    if how.free_at is not None:
-        clean &= np.array([mark.score >= how.free_at for mark in marks])
-    return clean
+    low = how.free_at
+    return np.array([mark.error_free() and (low is None or mark.score >= low) for mark in marks])
 
 
-def _statistics(
-    items: Sequence[Marked],
-    marks: Sequence[Marked],
-    free: BoolArray,
-    called_free: BoolArray,
-    how: SpanOptions,
+def _totals(
+    items: Sequence[Marked], marks: Sequence[Marked], called_free: BoolArray, how: SpanOptions
 ) -> FloatArray:
-    """Compute (segments, 11) statistics of one metric; NaN where it has no spans."""
-    stats = np.full((len(items), STATISTICS), np.nan)
-    for row, gold, mark, *verdicts in zip(stats, items, marks, free, called_free):
+    """Sum the statistics of one metric by document: (documents, 14); NaN where it has no spans."""
+    stats, doc = np.full((len(items), STATISTICS), np.nan), _documents(items)
+    for row, gold, mark in zip(stats, items, marks):
         if mark.spans is not None:
-            spans = gold.spans or (), mark.spans
-            row[:FREE_HIT] = span_statistics(*spans, how.credit)
-        if mark.spans is not None or how.free_at is not None:
-            row[FREE_HIT:] = free_statistics(*verdicts)
-    return stats
-
-
-def _totals(stats: FloatArray, doc: IntArray) -> FloatArray:
-    """Sum (segments, 11) statistics by document: (documents, 11)."""
-    totals = np.zeros((int(doc.max()) + 1, stats.shape[1]))
+            row[:8] = span_statistics(gold.spans or (), mark.spans, how.credit)
+    free = _error_free(items, how)
+    both = free & called_free
+    verdicts = (both, called_free, both, free, free == called_free, np.ones_like(free))
+    known = [mark.spans is not None or how.free_at is not None for mark in marks]
+    stats[known, 8:] = np.stack(verdicts, axis=1)[known]
+    totals = np.zeros((int(doc.max()) + 1, STATISTICS))
     np.add.at(totals, doc, stats)
     return totals
 
@@ -382,21 +316,15 @@ def _table(
     name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how: SpanOptions
 ) -> SpanMeasure:
     score, sums = SCORES[name], np.stack([total.sum(axis=0) for total in totals])
-    pairs = list(combinations(range(len(metrics)), 2))
-    p = np.full(len(pairs), np.nan)
-    if how.draws and pairs:
-        p = randomization_p(totals, score, pairs, how.draws, how.seed)
-    sides = np.full((2, len(metrics)), np.nan)
-    if name != "accuracy":
-        sides = np.stack(precision_recall(sums, name))
-    return _ordered(name, metrics, score(sums), sides, _resampled(totals, score, how), p, how)
+    test = partial(randomization_p, totals, score, trials=how.draws, seed=how.seed)
+    sides = None if name == "accuracy" else precision_recall(sums, name)
+    return _ordered(name, metrics, score(sums), _resampled(totals, score, how), test, how, sides)
 
 
 def _auc(
     metrics: Sequence[str],
+    items: Sequence[Marked],
     marks_by_metric: Sequence[Sequence[Marked]],
-    free: BoolArray,
-    doc: IntArray,
     how: SpanOptions,
     notes: list[str],
 ) -> SpanMeasure:
@@ -404,6 +332,7 @@ def _auc(
 
     Paired bootstrap of documents.
     """
+    doc = _documents(items)
     drawn = np.eye(int(doc.max()) + 1)  # totals: how often each document is drawn
     observed = np.full(len(metrics), np.nan)
     samples = np.full((len(metrics), RESAMPLES if len(drawn) > 1 else 0), np.nan)
@@ -414,47 +343,46 @@ def _auc(
         elif np.isnan(scores).any():
             notes.append(f"{metrics[i]}: some segments have no score, so it has no AUC")
             continue
-        score = partial(auc, scores=scores, free=free, doc=doc)
+        score = partial(auc, scores=scores, free=_error_free(items, how), doc=doc)
         observed[i] = float(score(np.ones(len(drawn))))
         samples[i] = _resampled([drawn], score, how)
-    pairs = list(combinations(range(len(metrics)), 2))
-    p = np.full(len(pairs), np.nan)
-    if how.draws and samples.size:
-        p = bootstrap_p(samples, observed, pairs, centred=True)
-    return _ordered("auc", metrics, observed, np.full((2, len(metrics)), np.nan), samples, p, how)
+    test = partial(bootstrap_p, samples, observed, centred=True)
+    return _ordered("auc", metrics, observed, samples, test, how)
 
 
 def _ordered(
     name: str,
     metrics: Sequence[str],
     observed: FloatArray,
-    sides: FloatArray,
     samples: FloatArray,
-    p: FloatArray,
+    test: Callable[[Pairs], FloatArray],
     how: SpanOptions,
+    sides: tuple[FloatArray, FloatArray] | None = None,
 ) -> SpanMeasure:
     """Order metrics, best first, with clusters of Holm-corrected p-values."""
     size = len(metrics)
+    pairs = list(combinations(range(size), 2))
     table = np.full((size, size), np.nan)
-    for (a, b), value in zip(combinations(range(size), 2), holm(p)):
-        table[a, b] = table[b, a] = value
+    for (a, b), p in zip(pairs, holm(test(pairs)) if how.draws and pairs else ()):
+        table[a, b] = table[b, a] = p
     order = sorted(
         range(size), key=lambda i: (np.isnan(observed[i]), -np.nan_to_num(observed[i]), metrics[i])
     )
     table = table[np.ix_(order, order)]
     ranks = cluster_ranks(table, how.alpha)
     tested = size == 1 or bool((~np.isnan(table)).any())
+    precision, recall = sides or (np.full(size, np.nan), np.full(size, np.nan))
     return SpanMeasure(
-        name,
-        tuple(metrics[i] for i in order),
-        tuple(observed[order].tolist()),
-        tuple(sides[0][order].tolist()),
-        tuple(sides[1][order].tolist()),
-        tuple(interval(samples[i]) for i in order),
-        table,
-        tuple(
+        metrics=tuple(metrics[i] for i in order),
+        values=tuple(observed[order].tolist()),
+        ranks=tuple(
             rank if tested and not np.isnan(observed[i]) else None for rank, i in zip(ranks, order)
         ),
+        measure=name,
+        intervals=tuple(interval(samples[i]) for i in order),
+        precision=tuple(precision[order].tolist()),
+        recall=tuple(recall[order].tolist()),
+        p=table,
     )
 
 
@@ -529,8 +457,7 @@ def _rater_row(
     names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions
 ) -> RaterSpans:
     first, second = zip(*common)
-    free, called_free = _error_free(first, how), _error_free(second, how)
-    totals = _totals(_statistics(first, second, free, called_free, how), _documents(first))
+    totals = _totals(first, second, _error_free(second, how), how)
     return RaterSpans(
         *names,
         len(common),

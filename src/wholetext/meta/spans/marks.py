@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import integer, number, reader, reading
 from wholetext.io.formats.evalset import EvalSet
@@ -30,15 +28,18 @@ from wholetext.views import glue_of, stretches
 Severity = Literal["minor", "major"]
 Place = tuple[str, str, int]  # system, document, segment of it from 0
 RawSpan = tuple[Any, Any, Any]  # start, end and severity as a file has them
+Errors = dict[RawSpan, None]  # each once
 
 PENALTIES = {"minor": 1.0, "major": 5.0}
-_SEVERITIES: dict[str, Severity] = {"minor": "minor", "major": "major", "critical": "major"}
-_NO_ERROR = (
-    "neutral",
-    "no-error",
-    "no_error",
-    "undecided",
-)  # what the WMT25 script passes over, and MQM's weight 0
+# None: no error; undecided and neutral are what the WMT25 script passes over, and MQM's weight 0
+_NO_ERROR = ("neutral", "no-error", "no_error", "undecided")
+_SEVERITIES: dict[str, Severity | None] = {
+    "": "minor",
+    "minor": "minor",
+    "major": "major",
+    "critical": "major",
+    **dict.fromkeys(_NO_ERROR),
+}
 _NOWHERE = ("missing", "-1", "")  # places of an omission in ESA files
 _FORM = 'write {"start": 0, "end": 4, "severity": "major"}, in characters from 0'
 
@@ -74,7 +75,7 @@ class Marked:
         """The sum of MQM weights (major 5, minor 1) of the spans."""
         return sum(PENALTIES[span.severity] for span in self.spans or ())
 
-    def error_free(self, threshold: float) -> bool:
+    def error_free(self, threshold: float = -math.inf) -> bool:
         """Tell whether there is no error, and no score below ``threshold``."""
         return not self.spans and not self.unplaced and not self.score < threshold
 
@@ -104,45 +105,38 @@ class SpanParser:
     ) -> tuple[tuple[ErrorSpan, ...], int]:
         """Turn (start, end, severity) of marks into spans, and count errors without a place."""
         spans, unplaced = [], 0
-        for start, end, word in marks:
-            severity = self._severity(word, where)
-            if severity is None:
+        for start, end, severity in marks:
+            word = str(severity or "").strip().lower()
+            self.counts["no error"] += word in _NO_ERROR and word != "no-error"
+            self.counts["no severity"] += not word
+            if word not in _SEVERITIES:
+                raise InputError(
+                    f"there is no severity {word[:40]!r}",
+                    where=where,
+                    next=f"a severity is one of {', '.join(filter(None, _SEVERITIES))}",
+                )
+            kind = _SEVERITIES[word]
+            if kind is None:
                 continue
-            place = self._place(start, end, text, where)
-            if place is None:
-                unplaced += 1
+            a, b = self._place(start, end, text, where)
+            if a < b:
+                spans.append(ErrorSpan(a, b, kind))
             else:
-                spans.append(ErrorSpan(*place, severity))
+                unplaced += 1
         self.counts["unplaced"] += unplaced
         return tuple(spans), unplaced
 
-    def _severity(self, severity: Any, where: str) -> Severity | None:
-        word = str(severity or "").strip().lower()
-        if word in _NO_ERROR:
-            self.counts["no error"] += word != "no-error"
-            return None
-        if not word:
-            self.counts["no severity"] += 1
-            return "minor"
-        if word not in _SEVERITIES:
-            raise InputError(
-                f"there is no severity {word[:40]!r}",
-                where=where,
-                next=f"a severity is one of {', '.join((*_SEVERITIES, *_NO_ERROR))}",
-            )
-        return _SEVERITIES[word]
-
-    def _place(self, start: Any, end: Any, text: str | None, where: str) -> tuple[int, int] | None:
+    def _place(self, start: Any, end: Any, text: str | None, where: str) -> tuple[int, int]:
+        """Start and end; equal where an error has no place."""
         if any(value is None or str(value).strip() in _NOWHERE for value in (start, end)):
-            return None
+            return 0, 0
         what = "a place in a text"
         a, b = (integer(str(value), what=what, low=0, where=where) for value in (start, end))
         if a > b:
             raise InputError(f"a span begins at {a} and ends at {b}", where=where, next=_FORM)
-        if text is not None and b > len(text):
-            self.counts["cut"] += 1
-            b = len(text)
-        return (a, b) if a < b else None
+        size = b if text is None else len(text)
+        self.counts["cut"] += b > size
+        return a, min(b, size)
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Say what a reader of the measures must know about this file."""
@@ -163,21 +157,6 @@ class SpanParser:
             for key, (noun, verb, text) in sentences.items()
             if self.counts[key]
         )
-
-
-def unique(marks: Iterable[Marked], where: str) -> tuple[Marked, ...]:
-    """The marks; an error where one rater has a segment twice."""
-    by_place: dict[tuple[Place, str], Marked] = {}
-    for mark in marks:
-        if (mark.place, mark.rater) in by_place:
-            raise AlignmentError(
-                f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there "
-                "twice",
-                where=where,
-                next="give each segment once per rater, with all of its spans",
-            )
-        by_place[mark.place, mark.rater] = mark
-    return tuple(by_place.values())
 
 
 # ---------------------------------------------------------------- files
@@ -264,7 +243,15 @@ def _jsonl(path: FilePath, name: str) -> Annotations:
             where = at(file.name, line_number)
             with reading(where, _EXAMPLE, what="this line cannot be read"):
                 marks.append(_record(record, name, parser, where))
-    return Annotations(name, unique(marks, shown(path)), parser.notes(name))
+    marked = Counter((mark.place, mark.rater) for mark in marks)
+    for ((system, doc, segment), _), times in marked.items():
+        if times > 1:
+            raise AlignmentError(
+                f"segment {segment} of document {doc!r} of {system!r} is there twice",
+                where=shown(path),
+                next="give each segment once per rater, with all of its spans",
+            )
+    return Annotations(name, tuple(marks), parser.notes(name))
 
 
 def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str) -> Marked:
@@ -278,7 +265,13 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
         raise ValueError("there is no system, doc or segment, or the text is not a string")
     placed, unplaced = None, 0
     if spans is not None:
-        placed, unplaced = parser.parse(map(_raw_span, spans), text, where)
+        marks = (  # those in the source have no place in the output
+            (None, None, span.get("severity"))
+            if span.get("is_source_error")
+            else (span.get("start"), span.get("end"), span.get("severity"))
+            for span in spans
+        )
+        placed, unplaced = parser.parse(marks, text, where)
     return Marked(
         system,
         doc,
@@ -289,12 +282,6 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
         text,
         unplaced,
     )
-
-
-def _raw_span(span: Mapping[str, Any]) -> RawSpan:
-    if span.get("is_source_error"):
-        return None, None, span.get("severity")
-    return span.get("start"), span.get("end"), span.get("severity")
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
@@ -373,30 +360,23 @@ def _run_marks(
     Where a metric that marks errors has no score, as when a judge refused, the segment is not
     marked at all.
     """
-    glue, rows = glue_of(lang, scores), scores.rows
-    value = scores.at("segment") * (1 if scores.higher_is_better else -1)
-    reached, first = rows.coverage() > 0.5, np.concatenate([[0], np.cumsum(rows.sizes)])
-    for at_doc, doc in enumerate(rows.docs):
-        segments, of = texts[doc], rows.of(at_doc)
-        errors: list[dict[tuple[int | None, int | None, str], None]] = [{} for _ in segments]
-        with damaged_details(scores):
-            for row in range(of.start, of.stop) if parser else ():
-                start = int(rows.start[row])
-                stop = (
-                    len(segments)
-                    if scores.signature.get("view") == "whole"
-                    else int(rows.stop[row])
-                )
-                for a, b, severity in _errors(scores.details[row]):
-                    if a is None or b is None:  # somewhere in the row
-                        errors[start][None, None, severity] = None
-                    else:
-                        for place, first_of, end in stretches(segments[start:stop], glue, a, b):
-                            errors[start + place][first_of, end, severity] = None
-        for place, text in enumerate(segments[: int(rows.sizes[at_doc])]):
-            score = float(value[first[at_doc] + place])
-            if reached[first[at_doc] + place] and not (
-                parser and math.isnan(score) and not errors[place]
-            ):
-                spans, unplaced = parser.parse(errors[place], text, spec) if parser else (None, 0)
-                yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)
+    glue, rows, errors = glue_of(lang, scores), scores.rows, dict[tuple[str, int], Errors]()
+    whole = scores.signature.get("view") == "whole"
+    with damaged_details(scores):
+        for row, facts in zip(rows, scores.details if parser else ()):
+            segments = texts[row.doc][row.start : None if whole else row.stop]
+            for a, b, severity in _errors(facts):
+                spread: Iterable[RawSpan] = [(0, None, None)]  # somewhere in the row
+                if a is not None and b is not None:
+                    spread = stretches(segments, glue, a, b)
+                for place, start, end in spread:
+                    errors.setdefault((row.doc, row.start + place), {})[start, end, severity] = None
+    values = scores.at("segment") * (1 if scores.higher_is_better else -1)
+    places = [(doc, at) for doc, size in zip(rows.docs, rows.sizes) for at in range(size)]
+    for (doc, place), score, rows_there in zip(places, values.tolist(), rows.coverage()):
+        marked = errors.get((doc, place), {})
+        stated = not parser or not math.isnan(score) or marked
+        if rows_there > 0.5 and stated and place < len(texts[doc]):
+            text = texts[doc][place]
+            spans, unplaced = parser.parse(marked, text, spec) if parser else (None, 0)
+            yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)
