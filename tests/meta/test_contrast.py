@@ -22,6 +22,7 @@ from wholetext.meta.contrastive.decisions import (
     groups,
     overall,
     stored_decisions,
+    wilson,
     with_controls,
 )
 from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item, read_contrast_set
@@ -412,3 +413,35 @@ def test_the_page_is_what_the_margins_give(data: Path, monkeypatch: pytest.Monke
     result, old = json.loads(study.FOUND.read_text("utf-8")), study.PAGE.read_text("utf-8")
     parts = len(result["ContraPro"]["sentence"])
     assert study.page(result, {name: study.load(name) for name in study.SETS}, parts, old) == old
+
+
+@pytest.mark.data
+def test_counts_of_the_real_sets(data: Path) -> None:
+    anaphora = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    lexical = read_contrast_set(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl")
+    assert anaphora.langs == ("en", "fr") and len(anaphora) == len(lexical) == 200
+    kinds = [item.type for item in anaphora.items]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"m.sg": 50, "f.sg": 50, "m.pl": 50, "f.pl": 50}
+    kinds = [item.type for item in lexical.items]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"disambig": 172, "repet": 22, "repet, disambig": 6}
+    large = read_contrast_set(data / "contrastive" / "contrapro-large.en-fr.jsonl")
+    assert len(large) == 14000 and all(len(item.src_context) <= 3 for item in large.items)
+
+
+@pytest.mark.data
+def test_literary_preferences(data: Path) -> None:
+    items = read_contrast_set(data / "pairwise" / "literary-translation.jsonl")
+    assert len(items) == 540
+    kinds = [item.type for item in items.items]
+    assert kinds.count("para") > kinds.count("sent")
+    assert {item.langs for item in items.items} >= {("ja", "pl"), ("fr", "en"), ("de", "ja")} and all(
+        item.ref for item in items.items)
+
+
+def test_wilson_by_formula() -> None:
+    low, high = wilson(8, 10)
+    z, p, n = 1.959963984540054, 0.8, 10
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-12)
+    assert wilson(0, 5)[0] == 0.0 and wilson(5, 5)[1] == 1.0

@@ -12,7 +12,7 @@ from tests.meta import evalset_folder
 from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.direct_assessments import published_files, read_assessments
-from wholetext.meta.judgments import find_ratings, published_ratings, raw_mqm
+from wholetext.meta.judgments import find_ratings, published_ratings, raw_mqm, table_rows
 from wholetext.meta.paragraphs import Windows, paragraphs
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
@@ -149,3 +149,21 @@ def test_mixed_scales_are_refused(tmp_path: Path) -> None:
     paths = [written(tmp_path / name, [hit("a", 1, 0.5)]) for name in ("ad-deen-good-stnd.csv", "ad-good-raw.csv")]
     with pytest.raises(InputError, match="some of these files have standard scores, some raw ones"):
         read_assessments(paths, "de-en", [("d", 0)])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("folder", ["wmt22.da", "wmt21.news"])
+def test_the_published_file_has_the_ratings_of_the_evalset(folder: str, data: Path, tmp_path: Path) -> None:
+    """cs-en written as newstest2022-toen/ad-csen-good-stnd.csv has it: the same paragraphs, with the same scores."""
+    evalset = EvalSet.open(data / "evalsets" / folder, "cs-en")
+    table = evalset.human_files["wmt.ratings.tsv"]
+    lines = [hit(f"{row['system']}.3", int(row["seg"]) + 1, float(row["z"]), row["rater"], row["type"], "cs en")
+             for _, row in table_rows(table, ("system",))]
+    source = published_ratings(written(tmp_path / "ad-csen-good-stnd.csv", [HEADER, *lines]), evalset)
+    kept = find_ratings(evalset, "wmt-z").ratings
+    assert len(source.ratings) == len(kept) > 1000
+    for k in (1, 3, 10):
+        ours, theirs = ({(p.system, p.doc, p.start, p.rater): p.score for p in paragraphs(r, Windows(k))}
+                        for r in (source.ratings, kept))
+        assert ours.keys() == theirs.keys()
+        assert max(abs(ours[key] - theirs[key]) for key in ours) < 1e-2  # z is printed with other raters' controls

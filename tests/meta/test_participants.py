@@ -95,3 +95,16 @@ def test_standardised_gold_of_systems(folder: Path) -> None:
     soft, raw = (run_task(gather(field, ["good"]), read_task("sys:spa"), none) for field in both)
     assert (soft.gold, raw.gold) == ("wmt-z", "wmt-raw")  # soft pairwise accuracy is of systems
     assert soft.value("good") < 0.5 < raw.value("good")  # here the one is the other turned round
+
+
+def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
+    renamed = folder.parent / "wmt22"
+    folder.rename(renamed)
+    for path in (*renamed.rglob("*de-en*"), *renamed.rglob("de-en")):
+        if path.exists() and "de-en" in path.name:
+            path.rename(path.with_name(path.name.replace("de-en", "en-de")))
+    for path in (*renamed.rglob("*.score"), *renamed.rglob("*.tsv")):
+        path.write_text(path.read_text().replace("gamma", "M2M100_1.2B-B4"))
+    field = read_participants(EvalSet.open(renamed, "en-de"), Selection())
+    assert field.left_out["M2M100_1.2B-B4"] == "outlier"
+    assert "M2M100_1.2B-B4" in read_participants(EvalSet.open(renamed, "en-de"), Selection(outliers=True)).systems

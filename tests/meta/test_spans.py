@@ -362,3 +362,27 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
         wt.meta.evaluate_spans(gold, [computed(system="B")])
     scores_only = wt.meta.evaluate_spans(gold, [computed(spans=None, score=0.5)])
     assert np.isnan(scores_only["characters"].values[0]) and scores_only["characters"].ranks == (None,)
+
+
+@pytest.mark.slow
+def test_spans_of_xcomet(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "xcomet"
+    texts = ("The cat was asleep on the mat.", "She was tired.", "Then the dog came in.")
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {"r": texts}),))
+    results = wt.score(
+        wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()),
+        [f"comet@{model}", "chrf"],
+        out=tmp_path / "run",
+        significance=wt.Significance(),
+    )
+    xcomet, chrf = wt.meta.read_spans(tmp_path / "run")
+    scores = results[xcomet.name]["A"]
+    marked = [facts["spans"] if facts else None for facts in scores.details]
+    assert any(marked), "the small model marks nothing"
+    assert [[(s.start, s.end) for s in mark.spans or ()] for mark in xcomet.marks] == [
+        list(dict.fromkeys((span["start"], span["end"]) for span in each or ())) for each in marked]
+    assert [mark.score for mark in xcomet.marks] == pytest.approx(scores.at("segment").tolist())
+    assert all(mark.spans is None for mark in chrf.marks)
+    found = wt.meta.evaluate_spans(xcomet, [chrf, xcomet])
+    assert found["characters"].value(xcomet.name) == 1.0 and np.isnan(found["characters"].value(chrf.name))
