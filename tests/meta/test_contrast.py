@@ -445,3 +445,13 @@ def test_wilson_by_formula() -> None:
     half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
     assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-12)
     assert wilson(0, 5)[0] == 0.0 and wilson(5, 5)[1] == 1.0
+
+
+def test_metrics_that_survey_the_references_get_them() -> None:
+    """CIDEr-D weighs n-grams by the references in which they occur; a copy of the reference has 10."""
+    items = tuple(
+        Item(str(at), "s", (), (Candidate(ref), Candidate(f"a {ref.rpartition(' ')[0]}")), ref=ref)
+        for at, ref in enumerate(("the cat sat down here", "rain fell all night long"))
+    )
+    decided = decide(ContrastSet("preferences", ("de", "en"), items), "cider", NO_CACHE)
+    assert [scores[0] for scores in decided.scores] == pytest.approx([10.0, 10.0]) and decided.correct.all()
