@@ -54,6 +54,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         scheduler.start()
+        api.batches.start()
         try:
             yield
         finally:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +28,27 @@ ENDING = ("the server ends", "send the request again when it runs")
 
 
 class Worker:
-    """A worker process and the pipe to it."""
+    """A worker process, started where it is needed, and the pipe to it."""
+
+    pipe: Connection
 
     def __init__(self, options: ServeOptions) -> None:
+        self.options = options
+        self.process: BaseProcess | None = None
+
+    def start(self) -> None:
+        """Start the process, unless it waits for a message already."""
+        if self.process is not None:
+            if not self.pipe.poll():
+                return
+            self.kill()  # the pipe of a process that has ended can be read
         # the current folder may hold foreign data: no process imports modules from it
         os.environ["PYTHONSAFEPATH"] = "1"
         context = get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=work, args=(other, options))
+        self.process = context.Process(target=work, args=(other, self.options))
         self.process.start()
         other.close()
-
-    @property
-    def idle(self) -> bool:
-        """Whether the process waits for a job; one that has ended leaves a pipe that can be read."""
-        return not self.pipe.closed and not self.pipe.poll()
 
     def ask(
         self,
@@ -50,6 +58,7 @@ class Worker:
         progress: Callable[..., None] = lambda *_: None,
     ) -> Any:
         """Send a message and return the answer; kill the process if it is late or not awaited."""
+        self.start()
         deadline = time.monotonic() + timeout
         try:
             self.pipe.send(message)
@@ -67,9 +76,7 @@ class Worker:
                         "send fewer systems, metrics or texts at a time",
                     )
         except (EOFError, OSError):
-            self.process.join(5)
-            code = self.process.exitcode
-            self.kill()
+            code = self.kill(patience=5)
             raise WorkerError(
                 f"the scoring process ended (exit code {code})",
                 next="try fewer texts or smaller models if it ran out of memory; see the server's log",
@@ -77,10 +84,17 @@ class Worker:
         self.kill()
         raise Refused(503, *ENDING)
 
-    def kill(self) -> None:
+    def kill(self, patience: float = 0) -> int | None:
+        """End the process, if there is one, and return its exit code."""
+        if self.process is None:
+            return None
+        self.process.join(patience)
         self.process.kill()
         self.process.join()
+        code = self.process.exitcode
         self.pipe.close()
+        self.process = None
+        return code
 
 
 class Scheduler:
@@ -127,10 +141,10 @@ class Scheduler:
     # -------------------------------------------------------- in the threads
 
     def _loop(self) -> None:
-        worker: Worker | None = None
+        worker = Worker(self.options)
         while not self._closing:
             try:
-                worker = worker if worker and worker.idle else Worker(self.options)
+                worker.start()
                 with self._changed:
                     job = self.jobs.claim()
                     if job is None:
@@ -141,8 +155,7 @@ class Scheduler:
             except (OSError, WholetextError) as fault:  # the disk is full, say
                 logging.getLogger(__name__).error("%s", fault)
                 time.sleep(1.0)
-        if worker is not None:
-            worker.kill()
+        worker.kill()
 
     def _run(self, worker: Worker, job: Job) -> None:
         """Run a job to its end and publish its results."""
