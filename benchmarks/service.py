@@ -1,12 +1,13 @@
 """The server against loops of `score`: 64 clients that send single segments, on MiniLM and a small COMET checkpoint.
 
-python benchmarks/service.py [--requests N] [--loop N] [--comet FOLDER] [--memory N]
+python benchmarks/service.py [--requests N] [--loop N] [--comet FOLDER] [--workers N] [--memory N]
 
 Four ways to score the same segments of WMT21 de-en: `wholetext score` for each (a process), `score` in Python for each
 (the model stays loaded), `POST /v1/score` from 64 clients at once, and batches of 64 in one process without a server,
 the bound: where the metric takes most of the time, no server with one worker is faster. Besides rates by the clock,
 processor seconds for 1,000 segments: they do not depend on what else the machine does. `--memory` sends so many
-further requests of chrF, and a tenth as many of MiniLM, and prints the memory of the server and its worker.
+further requests of chrF, and a tenth as many of MiniLM, and prints the memory of the server and its worker;
+`--requests 0` does nothing else.
 """
 
 from __future__ import annotations
@@ -137,8 +138,9 @@ def in_batches(metric: str, texts: Sequence[Text]) -> None:
 class Server:
     """A server in a process of its own, and clients in another."""
 
-    def __init__(self, folder: str, model: Path) -> None:
+    def __init__(self, folder: str, model: Path, workers: int) -> None:
         command = ["serve", "--port", "0", "--data", f"{folder}/data", "--allow-model", str(model)]
+        command += ["--workers", str(workers)]
         self.process = subprocess.Popen([sys.executable, "-c", MAIN, *command], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().split("   ")[0].rstrip("/").rpartition(":")[2])
@@ -196,6 +198,7 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=1280)
     parser.add_argument("--loop", type=int, default=100)
     parser.add_argument("--comet", type=Path, default=MODELS / "comet-reg-mix")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--memory", type=int, default=20_000)
     arguments = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -203,13 +206,15 @@ def main() -> int:
     print(f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} before; {CLIENTS} clients")
     metrics = {"sbert@minilm": "sbert@minilm", "comet, small checkpoint": f"comet@{arguments.comet}", "chrf": "chrf"}
     with tempfile.TemporaryDirectory() as name:
-        server = Server(name, arguments.comet)
+        server = Server(name, arguments.comet, arguments.workers)
         try:
-            for label, metric in metrics.items():
+            for label, metric in metrics.items() if arguments.requests else ():
                 compare(server, label, metric, texts[: arguments.requests], arguments.loop, Path(name))
             for metric, count in (("chrf", arguments.memory), ("sbert@minilm", arguments.memory // 10)):
+                if not count:
+                    continue
                 many = texts * (max(count, WARM_UP) // len(texts) + 1)
-                server.ask(metric, many[: min(count, WARM_UP) // 2])
+                server.ask(metric, many[: min(count, WARM_UP) // 4])
                 print(f"memory (server + worker), {metric}: {server.memory()}")
                 for half in (1, 2):
                     server.ask(metric, many[: count // 2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from wholetext.serving.intake import (
     offered_metrics,
     read_body,
     read_form,
+    score_fields,
     texts_request,
 )
 from wholetext.serving.jobs import Job, Jobs
@@ -37,6 +38,8 @@ from wholetext.serving.preview import PREVIEWED, preview
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions
 
+# the title and the request of a job, its files written to a folder
+Parse = Callable[[Path], Awaitable[tuple[str, dict[str, Any]]]]
 DRAINING = 10.0  # seconds for the rest of an upload that cannot be stored
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 BRAND = b'<p class="brand">wholetext</p>'  # of a report
@@ -186,44 +189,41 @@ class Api:
         try:
             form = await read_form(request, place / "input", PREVIEWED)
             files = await run_in_threadpool(form_files, form, self.jobs.folder)
-            langs = str(form.get("langs") or "")
-            texts = {"files": files, "langs": langs}
+            texts = {"files": files, "langs": str(form.get("langs") or "")}
             return JSONResponse(await run_in_threadpool(preview, texts, self.jobs.folder))
         finally:
             await run_in_threadpool(shutil.rmtree, place, ignore_errors=True)
 
     async def add_job(self, request: Request) -> Response:
         """Queue a job from a form with files and choices."""
-        self._refuse_more()
-        id = self.jobs.new_id()
-        try:
-            form = await read_form(request, self.jobs.place(id) / "input", self.options.upload)
-            parsed = await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
-            job = self.jobs.add(id, *parsed)
-        except BaseException:
-            shutil.rmtree(self.jobs.place(id), ignore_errors=True)
-            raise
-        self.scheduler.wake()
-        return JSONResponse(_plain(job), 202)
+
+        async def parse(folder: Path) -> tuple[str, dict[str, Any]]:
+            form = await read_form(request, folder, self.options.upload)
+            return await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
+
+        return JSONResponse(_plain(await self._queued(parse)), 202)
 
     async def score(self, request: Request) -> Response:
         """Score documents sent as JSON; the response is that of `wholetext score -f json`.
 
         Texts of their own are scored at once, together with those of other requests.
         """
-        sent = await read_body(request, self.options.upload)
-        if len(sent) <= TEXTS and b'"texts"' in sent:
-            texts = texts_request(sent, self.options)
-            if texts is not None:
-                answer = await self.batches.answer(texts, len(sent))
-                return Response(answer, media_type="application/json")
-        self._refuse_more()
-        id = self.jobs.new_id()
+        body = await read_body(request, self.options.upload)
+        fields = (
+            score_fields(body)
+            if len(body) <= TEXTS
+            else await run_in_threadpool(score_fields, body)
+        )
+        if "texts" in fields:
+            answer = await self.batches.answer(texts_request(fields, self.options), len(body))
+            return Response(answer, media_type="application/json")
+
+        async def parse(folder: Path) -> tuple[str, dict[str, Any]]:
+            parsed = await run_in_threadpool(json_request, fields, folder, self.options)
+            return "/v1/score", {**parsed, "keep": False}
+
+        id = (await self._queued(parse)).id
         try:
-            place = self.jobs.place(id) / "input"
-            parsed = await run_in_threadpool(json_request, sent, place, self.options)
-            self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
-            self.scheduler.wake()
             while (job := self.jobs.get(id)) is not None and job.active:
                 if await request.is_disconnected():
                     break
@@ -235,9 +235,10 @@ class Api:
             scores = (self.jobs.place(id) / "result" / "results.json").read_bytes()
             return Response(scores, media_type="application/json")
         finally:
-            await run_in_threadpool(self._remove, id)
+            await run_in_threadpool(self.jobs.delete, id)
 
-    def _refuse_more(self) -> None:
+    async def _queued(self, parse: Parse) -> Job:
+        """Add a job of what ``parse`` makes of a request, given the folder for its files."""
         jobs, waiting, kept = self.jobs.all(), self.options.waiting, self.options.kept
         if sum(job.state == "waiting" for job in jobs) >= waiting or len(jobs) >= kept:
             raise Refused(
@@ -245,19 +246,23 @@ class Api:
                 f"this server lets {waiting} jobs wait and keeps {kept}, and has as many already",
                 "try again when some are done, or delete old ones",
             )
+        id = self.jobs.new_id()
+        try:
+            job = self.jobs.add(id, *await parse(self.jobs.place(id) / "input"))
+        except BaseException:
+            shutil.rmtree(self.jobs.place(id), ignore_errors=True)
+            raise
+        self.scheduler.wake()
+        return job
 
     async def remove_job(self, request: Request) -> Response:
         """Cancel a job that is waiting or running; remove one that has ended, with its files."""
         job = self._job(request)
         if job.active:
-            await run_in_threadpool(self.scheduler.cancel, job.id)
+            self.jobs.finish(job.id, "cancelled")
             return JSONResponse(_plain(self._job(request)))
         await run_in_threadpool(self.jobs.delete, job.id)
         return Response(status_code=204)
-
-    def _remove(self, id: str) -> None:
-        self.scheduler.cancel(id)
-        self.jobs.delete(id)
 
     # -------------------------------------------------------- results
 

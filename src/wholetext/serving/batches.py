@@ -90,7 +90,7 @@ class Batches:
     def _answers(self, worker: Worker, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         """An answer or an error for each; if the worker dies, each is scored again on its own."""
         try:
-            answers = worker.ask((requests, None), self.options.timeout, lambda: self._closing)
+            answers = worker.ask((requests, None), lambda: self._closing)
         except WorkerError as fault:
             if len(requests) == 1:
                 return [Refused(422, fault.what, fault.next)]
