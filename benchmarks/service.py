@@ -1,6 +1,7 @@
 """The server against loops of `score`: 64 clients that send single segments, on MiniLM and a small COMET checkpoint.
 
-python benchmarks/service.py [--requests N] [--loop N] [--comet FOLDER] [--workers N] [--memory N]
+python benchmarks/service.py [--requests N] [--loop N] [--processes N] [--comet FOLDER] [--metrics NAME …]
+    [--workers N] [--memory N]
 
 Four ways to score the same segments of WMT21 de-en: `wholetext score` for each (a process), `score` in Python for each
 (the model stays loaded), `POST /v1/score` from 64 clients at once, and batches of 64 in one process without a server,
@@ -32,7 +33,7 @@ from machine import processor
 
 DATA = Path(os.environ.get("WHOLETEXT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 MODELS = Path(__file__).resolve().parents[1] / "tests" / "oracle" / "neural" / "models"
-CLIENTS, PROCESSES, WARM_UP, LANGS = 64, 5, 10_000, "de-en"
+CLIENTS, WARM_UP, LANGS = 64, 10_000, "de-en"
 MAIN = "import sys; from wholetext.cli.main import main; main(sys.argv[1:])"
 Text = dict[str, Any]
 
@@ -168,7 +169,7 @@ class Server:
         self.process.wait(30)
 
 
-def compare(server: Server, label: str, metric: str, texts: Sequence[Text], loop: int, folder: Path) -> None:
+def compare(server: Server, label: str, metric: str, texts: Sequence[Text], loop: int, processes: int) -> None:
     """Print how the server compares with the loops under one metric."""
     server.ask(metric, texts[:CLIENTS])  # loads the model
     before = server.cpu()
@@ -179,7 +180,8 @@ def compare(server: Server, label: str, metric: str, texts: Sequence[Text], loop
     many = texts[: 4 * loop]
     in_batches(metric, many[:CLIENTS])
     _, batch, batch_cpu = timed(lambda: in_batches(metric, many), len(many))
-    process = command_line(metric, texts[:PROCESSES], folder)
+    with tempfile.TemporaryDirectory() as folder:
+        process = command_line(metric, texts[:processes], Path(folder))
     rate, thousands = len(texts) / answers.clock, len(texts) / 1000
     median, late = np.percentile(answers.latencies, [50, 99]) * 1000
     difference = np.abs(np.subtract(answers.scores[:loop], expected)).max()
@@ -194,22 +196,31 @@ def compare(server: Server, label: str, metric: str, texts: Sequence[Text], loop
 
 
 def main() -> int:
+    names = ("minilm", "comet", "chrf")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=1280)
     parser.add_argument("--loop", type=int, default=100)
+    parser.add_argument("--processes", type=int, default=5)
     parser.add_argument("--comet", type=Path, default=MODELS / "comet-reg-mix")
+    parser.add_argument("--metrics", nargs="+", choices=names, default=names)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--memory", type=int, default=20_000)
     arguments = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     texts = segments()
     print(f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} before; {CLIENTS} clients")
-    metrics = {"sbert@minilm": "sbert@minilm", "comet, small checkpoint": f"comet@{arguments.comet}", "chrf": "chrf"}
+    metrics = {  # the faster, the more requests
+        "minilm": ("sbert@minilm", 1),
+        "comet": (f"comet@{arguments.comet}", 2),
+        "chrf": ("chrf", 10),
+    }
     with tempfile.TemporaryDirectory() as name:
         server = Server(name, arguments.comet, arguments.workers)
         try:
-            for label, metric in metrics.items() if arguments.requests else ():
-                compare(server, label, metric, texts[: arguments.requests], arguments.loop, Path(name))
+            for label in arguments.metrics if arguments.requests else ():
+                metric, times = metrics[label]
+                sent = (texts * times)[: arguments.requests * times]
+                compare(server, label, metric, sent, arguments.loop, arguments.processes)
             for metric, count in (("chrf", arguments.memory), ("sbert@minilm", arguments.memory // 10)):
                 if not count:
                     continue

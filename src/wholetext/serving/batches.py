@@ -95,7 +95,7 @@ class Batches:
             if len(requests) == 1:
                 return [Refused(422, fault.what, fault.next)]
             return [self._answers(worker, [request])[0] for request in requests]
-        except (Refused, OSError) as fault:
+        except Exception as fault:  # the thread goes on
             return [fault] * len(requests)
         return [
             Refused(422, f"{answer.where}: {answer.what}".removeprefix(": "), answer.next)

@@ -116,6 +116,7 @@ class Scheduler:
     def close(self) -> None:
         """End the workers; a running job keeps its state, and the next server resumes it."""
         self._closing = True
+        self._news.release(self.options.workers)
         for thread in self._threads:
             thread.join()
 
@@ -124,7 +125,7 @@ class Scheduler:
     def _loop(self) -> None:
         worker = Worker(self.options)
         while not self._closing:
-            self._news.acquire(timeout=0.5)
+            self._news.acquire(timeout=1.0)
             try:
                 worker.start()
                 while not self._closing and (job := self.jobs.claim()):
