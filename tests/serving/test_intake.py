@@ -157,8 +157,8 @@ def test_forms_that_are_refused(data: Path, fields: list[tuple[str, str]], said:
 
 def test_documents_as_json(data: Path) -> None:
     folder = data / "jobs/x/input"
-    asked = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en", "baseline": None}
-    request = json_request(score_fields(json.dumps(asked).encode()), folder, ServeOptions(data=data))
+    fields = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en", "baseline": None}
+    request = json_request(score_fields(json.dumps(fields).encode()), folder, ServeOptions(data=data))
     files = {"corpus": [["documents", "jobs/x/input/documents.jsonl"]]}
     assert request == {"files": files, "metrics": ["chrf"], "langs": "de-en", "baseline": ""}
     assert [json.loads(line) for line in (folder / "documents.jsonl").read_text().splitlines()] == DOCUMENTS

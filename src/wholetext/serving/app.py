@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from anyio import move_on_after
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -105,23 +106,13 @@ async def _fault(request: Request, fault: Exception) -> Response:
     status = getattr(fault, "status", 400)
     if isinstance(fault, (RunError, WriteError)):
         status = 507
-        await _drain(request)
+        # the rest of the upload is read: a client that is still sending would see no answer
+        with move_on_after(DRAINING), suppress(ClientDisconnect, RuntimeError):  # read already
+            async for _ in request.stream():
+                pass
     what = f"{fault.where}: {fault.what}" if fault.where and status != 507 else fault.what
     closing = {"connection": "close"} if status != 400 else None
     return problem(status, printable(what, keep="\n"), printable(fault.next, keep="\n"), closing)
-
-
-async def _drain(request: Request) -> None:
-    """Read the rest of a refused upload: a client that is still sending would see no answer."""
-
-    async def rest() -> None:
-        async for _ in request.stream():
-            pass
-
-    with suppress(
-        asyncio.TimeoutError, ClientDisconnect, RuntimeError
-    ):  # RuntimeError: read already
-        await asyncio.wait_for(rest(), DRAINING)
 
 
 class Api:
