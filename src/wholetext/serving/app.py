@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,6 @@ from wholetext.serving.preview import PREVIEWED, preview
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions
 
-# the title and the request of a job, its files written to a folder
-Parse = Callable[[Path], Awaitable[tuple[str, dict[str, Any]]]]
 DRAINING = 10.0  # seconds for the rest of an upload that cannot be stored
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 BRAND = b'<p class="brand">wholetext</p>'  # of a report
@@ -187,12 +185,11 @@ class Api:
 
     async def add_job(self, request: Request) -> Response:
         """Queue a job from a form with files and choices."""
-
-        async def parse(folder: Path) -> tuple[str, dict[str, Any]]:
-            form = await read_form(request, folder, self.options.upload)
-            return await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
-
-        return JSONResponse(_plain(await self._queued(parse)), 202)
+        with self._new_job() as id:
+            form = await read_form(request, self.jobs.place(id) / "input", self.options.upload)
+            parsed = await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
+            job = self.jobs.add(id, *parsed)
+        return JSONResponse(_plain(job), 202)
 
     async def score(self, request: Request) -> Response:
         """Score documents sent as JSON; the response is that of `wholetext score -f json`.
@@ -200,36 +197,31 @@ class Api:
         Texts of their own are scored at once, together with those of other requests.
         """
         body = await read_body(request, self.options.upload)
-        fields = (
-            score_fields(body)
-            if len(body) <= TEXTS
-            else await run_in_threadpool(score_fields, body)
-        )
+        small = len(body) <= TEXTS
+        fields = score_fields(body) if small else await run_in_threadpool(score_fields, body)
         if "texts" in fields:
             answer = await self.batches.answer(texts_request(fields, self.options), len(body))
             return Response(answer, media_type="application/json")
-
-        async def parse(folder: Path) -> tuple[str, dict[str, Any]]:
-            parsed = await run_in_threadpool(json_request, fields, folder, self.options)
-            return "/v1/score", {**parsed, "keep": False}
-
-        id = (await self._queued(parse)).id
+        with self._new_job() as id:
+            place = self.jobs.place(id)
+            parsed = await run_in_threadpool(json_request, fields, place / "input", self.options)
+            self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
         try:
-            while (job := self.jobs.get(id)) is not None and job.active:
-                if await request.is_disconnected():
-                    break
+            while self.jobs.active(id) and not await request.is_disconnected():
                 await asyncio.sleep(POLLING)
+            job = self.jobs.get(id)
             if job is None or job.state != "done":
                 error = job.error if job and job.error else "the job was cancelled"
                 what, _, step = error.partition("\n  → ")
                 raise Refused(422, what, step)
-            scores = (self.jobs.place(id) / "result" / "results.json").read_bytes()
+            scores = (place / "result" / "results.json").read_bytes()
             return Response(scores, media_type="application/json")
         finally:
             await run_in_threadpool(self.jobs.delete, id)
 
-    async def _queued(self, parse: Parse) -> Job:
-        """Add a job of what ``parse`` makes of a request, given the folder for its files."""
+    @contextmanager
+    def _new_job(self) -> Iterator[str]:
+        """Make the folder of a job, which the body adds to the queue; remove it if that fails."""
         jobs, waiting, kept = self.jobs.all(), self.options.waiting, self.options.kept
         if sum(job.state == "waiting" for job in jobs) >= waiting or len(jobs) >= kept:
             raise Refused(
@@ -239,12 +231,11 @@ class Api:
             )
         id = self.jobs.new_id()
         try:
-            job = self.jobs.add(id, *await parse(self.jobs.place(id) / "input"))
+            yield id
         except BaseException:
             shutil.rmtree(self.jobs.place(id), ignore_errors=True)
             raise
         self.scheduler.wake()
-        return job
 
     async def remove_job(self, request: Request) -> Response:
         """Cancel a job that is waiting or running; remove one that has ended, with its files."""
