@@ -82,13 +82,6 @@ def test_requests_at_once_get_their_own_scores(client: TestClient) -> None:
         assert [scores(answer)[0] for answer in answers] == [expected[word] for word in words]
 
 
-def test_another_language_gets_what_the_request_says(client: TestClient) -> None:
-    texts = [{"hyp": "Er kam spät nach Hause, und der Hund war nicht da.", "refs": ["He came home late."]}]
-    assert scores(client.post("/v1/score", json=body(texts, language="worst"))) == [0.0]
-    answer = client.post("/v1/score", json=body(texts, language="null"))
-    assert scores(answer) == [None] and answer.json()["notes"] == ["text 1: looks like de, not en: scored as null"]
-
-
 @pytest.mark.parametrize(("sent", "status", "said"), [
     (body(metrics=["chrff"]), 400, "chrf"),
     (body(metrics=["sbert@/etc/passwd"]), 400, "may not name files"),

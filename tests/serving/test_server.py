@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import signal
 import socket
+import statistics
+import time
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,19 @@ def test_one_gigabyte_is_refused_early(tmp_path: Path) -> None:
                 raw.sendall(b"100000\r\n" + b"x" * 0x100000 + b"\r\n")
         assert list((tmp_path / "data" / "jobs").iterdir()) == []
         assert server.ask("/v1/jobs") == {"jobs": []} and server.end() in (0, -signal.SIGTERM)
+
+
+@pytest.mark.long
+def test_a_response_does_not_wait_for_acknowledgements(tmp_path: Path) -> None:
+    """Headers and body are sent at once, not 40 ms apart (TCP_NODELAY)."""
+    with Running(tmp_path / "data") as server:
+        connection, seconds = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE), []
+        for _ in range(30):
+            begin = time.monotonic()
+            connection.request("GET", "/v1/jobs")
+            assert connection.getresponse().read() == b'{"jobs":[]}'
+            seconds.append(time.monotonic() - begin)
+        assert statistics.median(seconds) < 0.03
 
 
 @pytest.mark.slow
