@@ -116,7 +116,9 @@ def test_cancelling_and_ending(start: Start, tmp_path: Path, monkeypatch: pytest
     for id in (waiting, running):
         jobs.finish(id, "cancelled")
     assert [ended(jobs, id).state for id in (waiting, running)] == ["cancelled", "cancelled"]
+    jobs.delete(running)  # its process may still be writing
     until(lambda: len(list(signs.glob("began-*"))) == 2, "the last job to begin")
+    assert not jobs.place(running).exists()
     scheduler.close()  # as Ctrl-C does
     jobs.close()
     (signs / "go").touch()

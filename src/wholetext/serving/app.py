@@ -66,13 +66,13 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
 
     api = Api(jobs, scheduler, options)
     routes = [
+        Route("/v1/score", api.score, methods=["POST"]),  # the one that is called often
         Route(HEALTH, api.health),
         Route("/", api.page),
         Route("/login", api.login, methods=["GET", "POST"]),
         Mount("/assets", StaticFiles(packages=PACKAGES)),
         Route("/v1/metrics", api.metrics),
         Route("/v1/preview", api.preview, methods=["POST"]),
-        Route("/v1/score", api.score, methods=["POST"]),
         Route("/v1/jobs", api.list_jobs, methods=["GET"]),
         Route("/v1/jobs", api.add_job, methods=["POST"]),
         Route("/v1/jobs/{id}", api.show_job, methods=["GET"]),
