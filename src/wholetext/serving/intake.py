@@ -17,7 +17,7 @@ from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, did_you_mean, listed
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
@@ -228,13 +228,12 @@ def form_request(form: FormData, data: Path, options: ServeOptions) -> tuple[str
             next="choose a corpus file, or outputs and a reference or source",
         )
     names = [name for role in ("corpus", "hyp") for name, _ in files.get(role, ())]
-    rest = f" and {len(names) - 3} more" if len(names) > 4 else ""
-    usual = f"demo {demo}" if demo else ", ".join(names[:3] if rest else names) + rest
+    usual = (f"demo {demo}" if demo else listed(names, 4))[:200]
     title = _field(form, "title")[:200]
-    heading = title if demo or "corpus" in files else title or usual[:200]  # of the report
+    heading = title if demo or "corpus" in files else title or usual  # of the report
     metrics = " ".join(_fields(form, "metric")).split()
     choices = _choices(metrics, _field(form, "langs"), _field(form, "baseline"), options)
-    return title or usual[:200], {"demo": demo, "files": files, "title": heading, **choices}
+    return title or usual, {"demo": demo, "files": files, "title": heading, **choices}
 
 
 def form_files(form: FormData, data: Path) -> dict[str, list[list[str]]]:
