@@ -6,6 +6,7 @@ import http.client
 import signal
 import socket
 import statistics
+import sys
 import time
 from pathlib import Path
 
@@ -78,6 +79,6 @@ def test_what_cannot_be_served(
     assert not (tmp_path / "data").exists()
     code, _, err = call(capsys, "serve", "--host", "0.0.0.0", "--data", tmp_path / "data")
     assert code == 2 and "needs a token" in err and "WHOLETEXT_TOKEN" in err
-    monkeypatch.setattr(server, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "python_multipart", None)
     with pytest.raises(MissingExtra, match=r"wholetext\[serve\]"):
         server.serve(ServeOptions(tmp_path / "data"))
