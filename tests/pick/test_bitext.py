@@ -75,36 +75,22 @@ def test_other_texts_begin_anew(files):
     assert sum(calls) == 20
 
 
-def test_foreign_files_stay(files):
+def test_what_cannot_be_filtered_is_refused(files):
     src, hyp, out, _ = files
-    stored = out.with_name("kept.tsv.scores")
+    absent, short, stored = src.with_name("absent.txt"), src.with_name("short.txt"), src.with_name("other.tsv.scores")
+    short.write_text("one\n", "utf-8")
     stored.write_text("mine", "utf-8")
-    with pytest.raises(InputError, match="did not write it"):
-        filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+    for source, metric, target, share, error, what in (
+        (src, "chrf", out, 0.5, InputError, "bitext has none"),
+        (src, "judge-da@x", out, None, InputError, "a threshold and a share"),
+        (short, "judge-da@x", out, 0.5, InputError, "one ends after line 1"),
+        (absent, "judge-da@x", out, 0.5, InputError, r"absent\.txt: no such file"),
+        (src, "judge-da@x", src / "kept.tsv", 0.5, WriteError, "cannot be written"),
+        (src, "judge-da@x", src.with_name("other.tsv"), 0.5, InputError, "did not write it"),
+    ):
+        with pytest.raises(error, match=what):
+            filter_bitext(source, hyp, metric, target, share=share)
     assert stored.read_text("utf-8") == "mine"
-
-
-def test_different_numbers_of_lines(files):
-    src, hyp, out, _ = files
-    src.write_text("one\n", "utf-8")
-    with pytest.raises(InputError, match="one ends after line 1"):
-        filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
-
-
-def test_files_that_cannot_be_used_are_named(files):
-    src, hyp, out, _ = files
-    with pytest.raises(InputError, match=r"absent\.txt: no such file"):
-        filter_bitext(src.with_name("absent.txt"), hyp, "judge-da@x", out, share=0.5)
-    with pytest.raises(WriteError, match="cannot be written"):
-        filter_bitext(src, hyp, "judge-da@x", src / "kept.tsv", share=0.5)
-
-
-def test_a_metric_with_references_is_refused(files):
-    src, hyp, out, _ = files
-    with pytest.raises(InputError, match="bitext has none"):
-        filter_bitext(src, hyp, "chrf", out, share=0.5)
-    with pytest.raises(InputError, match="a threshold and a share"):
-        filter_bitext(src, hyp, "judge-da@x", out)
 
 
 def test_the_command(capsys, tmp_path):
