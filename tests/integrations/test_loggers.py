@@ -57,16 +57,12 @@ def test_what_is_no_logger_is_an_error_before_anything_is_scored(
     assert code == 2 and "did you mean mlflow?" in err
 
 
-def test_a_tracker_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loggers, "find_spec", lambda name: None)
-    with pytest.raises(wt.errors.MissingExtra) as caught:
-        loggers.find_logger("mlflow")
-    assert "wholetext[mlflow]" in caught.value.next
-
-
-def test_a_folder_of_runs_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights & Biases writes to the folder `wandb`, which Python takes for a package without code."""
-    monkeypatch.setattr(loggers, "find_spec", lambda name: ModuleSpec(name, None, origin=None))
+@pytest.mark.parametrize("package", [None, ModuleSpec("wandb", None, origin=None)])
+def test_a_tracker_that_is_not_installed_is_named_with_its_extra(
+    package: ModuleSpec | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is the folder `wandb`, to which it writes and which Python takes for a package without code."""
+    monkeypatch.setattr(loggers, "find_spec", lambda name: package)
     with pytest.raises(wt.errors.MissingExtra) as caught:
         loggers.find_logger("wandb")
     assert "wholetext[wandb]" in caught.value.next

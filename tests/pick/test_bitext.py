@@ -1,5 +1,7 @@
 """Filtering of bitext: what is kept, and that an interrupted run continues."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -16,21 +18,14 @@ def files(tmp_path, monkeypatch):
     hyp.write_text("".join(f"line {i * 7 % 20}\n" for i in range(20)), "utf-8")
     calls = []
 
-    class FakeScores:
-        def __init__(self, values):
-            self.values = np.array(values)
+    def score(loaded, specs, options):
+        texts = [text for doc in loaded.outputs[0].docs.values() for text in doc]
+        calls.append(len(texts))
+        values = np.array([float(text.split()[1]) for text in texts])
+        column = SimpleNamespace(at=lambda level: np.where(values == 3, np.nan, values))
+        return SimpleNamespace(scores={"m": {"bitext": column}})
 
-        def at(self, level):
-            return self.values
-
-    class FakeResults:
-        def __init__(self, loaded):
-            texts = [text for doc in loaded.outputs[0].docs.values() for text in doc]
-            calls.append(len(texts))
-            values = [float(text.split()[1]) for text in texts]
-            self.scores = {"m": {"bitext": FakeScores([np.nan if v == 3 else v for v in values])}}
-
-    monkeypatch.setattr(bitext, "score", lambda loaded, specs, options: FakeResults(loaded))
+    monkeypatch.setattr(bitext, "score", score)
     monkeypatch.setattr(bitext, "BLOCK", 6)
     return src, hyp, tmp_path / "kept.tsv", calls
 
@@ -53,13 +48,8 @@ def test_a_threshold_keeps_what_reaches_it(files):
     done = filter_bitext(src, hyp, "judge-da@x", out, least=18)
     assert sorted(numbers(out)) == [18, 19]
     assert done.kept == 2
-
-
-def test_lines_without_a_score_are_left_out(files):
-    src, hyp, out, _ = files
     filter_bitext(src, hyp, "judge-da@x", out, share=1)
-    assert len(numbers(out)) == 19
-    assert 3 not in numbers(out)
+    assert sorted(numbers(out)) == [number for number in range(20) if number != 3]  # 3 is undefined
 
 
 @pytest.mark.parametrize("torn", [0, 1, 3])
@@ -85,36 +75,22 @@ def test_other_texts_begin_anew(files):
     assert sum(calls) == 20
 
 
-def test_foreign_files_stay(files):
+def test_what_cannot_be_filtered_is_refused(files):
     src, hyp, out, _ = files
-    stored = out.with_name("kept.tsv.scores")
+    absent, short, stored = src.with_name("absent.txt"), src.with_name("short.txt"), src.with_name("other.tsv.scores")
+    short.write_text("one\n", "utf-8")
     stored.write_text("mine", "utf-8")
-    with pytest.raises(InputError, match="did not write it"):
-        filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+    for source, metric, target, share, error, what in (
+        (src, "chrf", out, 0.5, InputError, "bitext has none"),
+        (src, "judge-da@x", out, None, InputError, "a threshold and a share"),
+        (short, "judge-da@x", out, 0.5, InputError, "one ends after line 1"),
+        (absent, "judge-da@x", out, 0.5, InputError, r"absent\.txt: no such file"),
+        (src, "judge-da@x", src / "kept.tsv", 0.5, WriteError, "cannot be written"),
+        (src, "judge-da@x", src.with_name("other.tsv"), 0.5, InputError, "did not write it"),
+    ):
+        with pytest.raises(error, match=what):
+            filter_bitext(source, hyp, metric, target, share=share)
     assert stored.read_text("utf-8") == "mine"
-
-
-def test_different_numbers_of_lines(files):
-    src, hyp, out, _ = files
-    src.write_text("one\n", "utf-8")
-    with pytest.raises(InputError, match="one ends after line 1"):
-        filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
-
-
-def test_files_that_cannot_be_used_are_named(files):
-    src, hyp, out, _ = files
-    with pytest.raises(InputError, match=r"absent\.txt: no such file"):
-        filter_bitext(src.with_name("absent.txt"), hyp, "judge-da@x", out, share=0.5)
-    with pytest.raises(WriteError, match="cannot be written"):
-        filter_bitext(src, hyp, "judge-da@x", src / "kept.tsv", share=0.5)
-
-
-def test_a_metric_with_references_is_refused(files):
-    src, hyp, out, _ = files
-    with pytest.raises(InputError, match="bitext has none"):
-        filter_bitext(src, hyp, "chrf", out, share=0.5)
-    with pytest.raises(InputError, match="a threshold and a share"):
-        filter_bitext(src, hyp, "judge-da@x", out)
 
 
 def test_the_command(capsys, tmp_path):

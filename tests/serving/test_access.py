@@ -34,8 +34,8 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClien
 
 def test_nothing_without_the_token(client: TestClient) -> None:
     paths = ("/v1/jobs", "/v1/metrics", "/v1/jobs/x", "/v1/jobs/x/report", "/v1/jobs/x/run.zip")
-    asked = [("GET", path) for path in paths]
-    for method, path in [*asked, ("POST", "/v1/jobs"), ("POST", "/v1/score"), ("DELETE", "/v1/jobs/x")]:
+    changes = [("POST", "/v1/jobs"), ("POST", "/v1/score"), ("POST", "/v1/preview"), ("DELETE", "/v1/jobs/x")]
+    for method, path in [*(("GET", path) for path in paths), *changes]:
         for headers in ({}, {"authorization": "Bearer wrong-token-entirely"}, {"authorization": f"Basic {TOKEN}"},
                         {"authorization": TOKEN}, {"cookie": f"{COOKIE}={TOKEN}"}, {"cookie": "\x01=;;"}):  # fmt: skip
             answer = client.request(method, path, headers=headers)
@@ -65,8 +65,8 @@ def test_browsers_exchange_it_for_a_cookie(client: TestClient) -> None:
     {"origin": HERE, "sec-fetch-site": "cross-site"},
 ])  # fmt: skip
 def test_pages_of_other_sites_change_nothing(local: TestClient, headers: dict[str, str]) -> None:
-    for method in ("POST", "DELETE"):
-        refused = local.request(method, "/v1/jobs", headers=headers)
+    for method, path in (("POST", "/v1/jobs"), ("POST", "/v1/preview"), ("DELETE", "/v1/jobs")):
+        refused = local.request(method, path, headers=headers)
         assert refused.status_code == 403 and refused.headers["connection"] == "close"
     assert local.get("/v1/jobs", headers=headers).json() == {"jobs": []}
     for own in ({}, {"origin": HERE}, {"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}):

@@ -22,6 +22,7 @@ from wholetext.serving.intake import (
     listed_files,
     read_form,
     safe_name,
+    score_fields,
 )
 from wholetext.serving.settings import ServeOptions
 
@@ -156,8 +157,8 @@ def test_forms_that_are_refused(data: Path, fields: list[tuple[str, str]], said:
 
 def test_documents_as_json(data: Path) -> None:
     folder = data / "jobs/x/input"
-    asked = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en", "baseline": None}
-    request = json_request(json.dumps(asked).encode(), folder, ServeOptions(data=data))
+    fields = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en", "baseline": None}
+    request = json_request(score_fields(json.dumps(fields).encode()), folder, ServeOptions(data=data))
     files = {"corpus": [["documents", "jobs/x/input/documents.jsonl"]]}
     assert request == {"files": files, "metrics": ["chrf"], "langs": "de-en", "baseline": ""}
     assert [json.loads(line) for line in (folder / "documents.jsonl").read_text().splitlines()] == DOCUMENTS
@@ -170,7 +171,7 @@ def test_documents_as_json(data: Path) -> None:
 ])  # fmt: skip
 def test_json_that_is_refused(data: Path, asked: str) -> None:
     with pytest.raises((InputError, SpecError)) as caught:
-        json_request(asked.encode(), data / "jobs/x/input", ServeOptions(data=data))
+        json_request(score_fields(asked.encode()), data / "jobs/x/input", ServeOptions(data=data))
     assert caught.value.next
 
 

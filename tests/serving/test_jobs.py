@@ -26,11 +26,11 @@ def test_jobs_run_in_their_order_and_are_listed_newest_first(tmp_path: Path) -> 
     assert claimed is not None and claimed.id == first and claimed.state == "running" and claimed.tries == 1
     jobs.report(first, "chrf", 3, 7)
     assert [job.title for job in jobs.all()] == ["two", "one"]
-    found = jobs.get(first)
-    assert found is not None and found.progress == ("chrf", 3, 7) and found.request == {"metrics": ["chrf"]}
+    job = jobs.get(first)
+    assert job is not None and job.progress == ("chrf", 3, 7) and job.request == {"metrics": ["chrf"]}
     jobs.finish(first, "done")
-    found = jobs.get(first)
-    assert found is not None and found.state == "done" and found.progress is None
+    job = jobs.get(first)
+    assert job is not None and job.state == "done" and job.progress is None
     following = jobs.claim()
     assert following is not None and following.id == second and jobs.claim() is None
 

@@ -10,19 +10,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.serving.serving_material import BAD, GOOD, REF, Sleeping
+from tests.serving.serving_material import BAD, GOOD, REF, client_of
 from wholetext.serving import preview
-from wholetext.serving.app import make_app
-from wholetext.serving.jobs import Jobs
-from wholetext.serving.settings import ServeOptions
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    options = ServeOptions(data=tmp_path / "data")
-    jobs = Jobs(options.folder)
-    with TestClient(make_app(jobs, Sleeping(jobs, options), options), "http://127.0.0.1:8765") as found:
-        yield found
+    with client_of(tmp_path / "data") as client:
+        yield client
 
 
 def looked(client: TestClient, *files: tuple[str, tuple[str, str]], **fields: str) -> Any:
@@ -80,8 +75,3 @@ def test_large_files_are_not_read(client: TestClient, tmp_path: Path, monkeypatc
     answer = client.post("/v1/preview", files={"hyp": ("a.txt", b"x" * 2_000_000)})
     assert answer.status_code == 413
     assert [*(tmp_path / "data" / "jobs").iterdir()] == []
-
-
-def test_requests_of_other_sites_are_refused(client: TestClient) -> None:
-    answer = client.post("/v1/preview", files={"hyp": ("a.txt", "x")}, headers={"origin": "http://evil.example"})
-    assert answer.status_code == 403

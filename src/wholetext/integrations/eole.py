@@ -18,7 +18,7 @@ from typing import Any
 from eole.scorers import AVAILABLE_SCORERS, register_scorer
 from eole.scorers.scorer import Scorer
 
-from wholetext.errors import InputError, WholetextError, choices
+from wholetext.errors import WholetextError, known
 from wholetext.integrations.texts import scored
 from wholetext.io.text import read_lines
 from wholetext.registry import names, scorer
@@ -35,12 +35,7 @@ class WholetextScorer(Scorer):  # type: ignore[misc]
         super().__init__(config)
         options = (getattr(config, "scorer_configs", None) or {}).get("wholetext") or {}
         for name in options:
-            if name not in _OPTIONS:
-                raise InputError(
-                    f"there is no option {name!r}",
-                    where="scorer_configs, wholetext",
-                    next=choices(name, _OPTIONS),
-                )
+            known("option", name, _OPTIONS, where="scorer_configs, wholetext")
         self.langs = options.get("langs")
         self.docs = read_lines(options["docs"]) if options.get("docs") else None
 

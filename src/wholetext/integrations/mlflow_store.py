@@ -13,7 +13,7 @@ import numpy as np
 
 from wholetext.errors import WriteError, count
 from wholetext.scoring.results import Results
-from wholetext.scoring.significance.compare import Comparison
+from wholetext.scoring.significance.compare import Comparison, SystemResult
 from wholetext.version import __version__
 
 _TAG = 5000  # characters that a tag may have
@@ -79,20 +79,21 @@ def _log_system(
         client.log_param(run, key, value)
     names = metric_names(list(compared))
     for spec, comparison in compared.items():
-        name, standing, scores = names[spec], comparison[system], results.scores[spec][system]
-        interval = standing.interval
-        for suffix, value in (
-            ("", standing.score),
-            (".low", interval.low),
-            (".high", interval.high),
-        ):
-            if np.isfinite(value):  # stores refuse NaN; an undefined score is left out
-                client.log_metric(run, name + suffix, value)
-        client.set_tag(run, f"signature.{name}", str(scores.signature)[:_TAG])
+        for suffix, value in numbers(comparison[system]).items():
+            client.log_metric(run, names[spec] + suffix.replace("/", "."), value)
+        signature = str(results.scores[spec][system].signature)
+        client.set_tag(run, f"signature.{names[spec]}", signature[:_TAG])
     client.set_tag(run, "notes", "\n".join(results.notes)[:_TAG])
     if folder is not None:
         client.log_artifact(run, str(folder / "run.json"))
     client.set_terminated(run)
+
+
+def numbers(standing: SystemResult) -> dict[str, float]:
+    """Score and interval by suffix; what is undefined is left out, since stores refuse NaN."""
+    low, high = standing.interval.low, standing.interval.high
+    values = {"": standing.score, "/low": low, "/high": high}
+    return {suffix: float(value) for suffix, value in values.items() if np.isfinite(value)}
 
 
 def metric_names(specs: list[str]) -> dict[str, str]:

@@ -171,8 +171,8 @@ class Reward:
 def _problem(refused: urllib.error.HTTPError) -> tuple[str, str]:
     """What a server says about an error, and the next step."""
     try:
-        said = json.load(refused)
-        return str(said["error"]), str(said["next"])
+        answer = json.load(refused)
+        return str(answer["error"]), str(answer["next"])
     except (OSError, ValueError, KeyError, TypeError):
         return f"the server answers with status {refused.code}", "check url: is it wholetext's?"
 

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wholetext.errors import WriteError, count
-from wholetext.integrations.mlflow_store import metric_names
+from wholetext.integrations.mlflow_store import metric_names, numbers
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Comparison
 from wholetext.version import __version__
@@ -69,11 +67,8 @@ def _log_system(
         project=project, name=system, config=config, reinit="create_new", settings=settings
     ) as run:
         for spec, comparison in compared.items():
-            standing, interval = comparison[system], comparison[system].interval
-            values = {"": standing.score, "/low": interval.low, "/high": interval.high}
-            for suffix, value in values.items():
-                if np.isfinite(value):  # an undefined score is left out
-                    run.summary[names[spec] + suffix] = float(value)
+            for suffix, value in numbers(comparison[system]).items():
+                run.summary[names[spec] + suffix] = value
         rows = zip(corpus.ids, *(of.at("doc").tolist() for of in scores.values()))
         table = wandb.Table(columns=["document", *scores], data=[list(row) for row in rows])
         run.log({"documents": table})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from wholetext.errors import InputError, count
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
-from wholetext.pick.utility import utilities
+from wholetext.pick.utility import scores, utilities
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, score
-from wholetext.types import FloatArray, IntArray, Level, Output
+from wholetext.scoring.evaluate import Options
+from wholetext.types import FloatArray, IntArray, Output
 
 By = Literal["segment", "document"]
 
@@ -102,7 +102,7 @@ def pick(
     values = (
         utilities(loaded, metric, by == "document", options)
         if mbr
-        else _scores(loaded.keep(refs=[]), metric, by, options)
+        else scores(loaded.keep(refs=[]), metric, by == "document", options)
     )
     choices = _ranked(values, metric, loaded).argmax(axis=1)
     undefined = int(np.isnan(values).all(axis=1).sum())
@@ -131,13 +131,6 @@ def _check_segments(loaded: Loaded, by: By) -> None:
             )
 
 
-def _scores(loaded: Loaded, metric: str, by: By, options: Options) -> FloatArray:
-    """(units, candidates) scores of a metric."""
-    (by_system,) = score(loaded, [metric], options=replace(options, flags=False)).scores.values()
-    level: Level = "doc" if by == "document" else "segment"
-    return np.stack([by_system[output.system].at(level) for output in loaded.outputs], axis=1)
-
-
 def _ranked(values: FloatArray, metric: str, loaded: Loaded) -> FloatArray:
     """Scores of which the highest is the best; the lowest where a score is undefined."""
     return np.where(np.isnan(values), -np.inf, values if _higher(metric, loaded) else -values)
@@ -148,12 +141,12 @@ def _higher(metric: str, loaded: Loaded) -> bool:
 
 
 def _gain(loaded: Loaded, judge: str, choices: IntArray, by: By, options: Options) -> Gain:
-    values = _scores(loaded, judge, by, options)
+    values = scores(loaded, judge, by == "document", options)
     known = ~np.isnan(values).any(axis=1)
     ranked = _ranked(values[known], judge, loaded)
     judged, rows = values[known], np.arange(len(ranked))
     chosen, oracle = judged[rows, choices[known]], judged[rows, ranked.argmax(axis=1)]
-    means = [float(scores.mean()) for scores in (chosen, judged, oracle)]
+    means = [float(each.mean()) for each in (chosen, judged, oracle)]
     return Gain(scorer(judge).spec, means[0], means[1], means[2], _higher(judge, loaded))
 
 

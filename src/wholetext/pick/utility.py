@@ -133,6 +133,13 @@ def cosine_statistics(metric: Sbert, run: Runtime, texts: Sequence[str]) -> Floa
 # ---------------------------------------------------------------- any metric
 
 
+def scores(loaded: Loaded, spec: str, by_document: bool, options: Options) -> FloatArray:
+    """(units, candidates) scores of a metric; units are segments or documents."""
+    (by_system,) = score(loaded, [spec], options=replace(options, flags=False)).scores.values()
+    level: Level = "doc" if by_document else "segment"
+    return np.stack([by_system[output.system].at(level) for output in loaded.outputs], axis=1)
+
+
 def _blocks(loaded: Loaded) -> Iterator[Loaded]:
     """Parts of a corpus of about ``ROWS`` pairs."""
     docs, first = loaded.corpus.docs, loaded.outputs[0]
@@ -154,9 +161,7 @@ def _scored(loaded: Loaded, spec: str, by_document: bool, options: Options) -> F
         for output in loaded.outputs
     ]
     repeated = Loaded(replace(loaded.corpus, docs=tuple(docs)), outputs)
-    (by_system,) = score(repeated, [spec], options=replace(options, flags=False)).scores.values()
-    level: Level = "doc" if by_document else "segment"
-    table = np.stack([by_system[output.system].at(level) for output in outputs], axis=1)
+    table = scores(repeated, spec, by_document, options)
     sizes = [1 if by_document else len(ref) for _, ref in copies.values()]
     each = len(outputs)  # copies of a document
     parts = np.split(table, np.cumsum(sizes)[each - 1 : -1 : each])

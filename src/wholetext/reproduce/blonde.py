@@ -157,8 +157,8 @@ def ranking_kappa(experiment: Experiment) -> Result:
     for column, unit in enumerate(units):
         place = folder or experiment.path(experiment.entry.data[0])
         rankings = read_rankings(place / f"{unit}.jsonl", place / f"{unit}.key.jsonl")
-        for (one, two), (kappa, _) in rankings.kappa.items():
-            rows.setdefault(f"{one}-{two}", [None, None])[column] = kappa
+        for (first, second), (kappa, _) in rankings.kappa.items():
+            rows.setdefault(f"{first}-{second}", [None, None])[column] = kappa
     return units, {row: tuple(values) for row, values in rows.items()}
 
 

@@ -23,7 +23,7 @@ class Entry:
     paper: str
     name: str  # table1, figure2 …
     title: str
-    kind: str = ""  # the experiment that computes it, as experiments.KINDS names it; "": none does
+    kind: str = ""  # the experiment that computes it, as run.KINDS names it; "": none does
     data: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     published: Mapping[str, tuple[Cell, ...]] = field(default_factory=dict)  # by row

@@ -41,77 +41,53 @@ from wholetext.types import Document
 from wholetext.views import Slide, draw
 
 
-class Attempts:
-    """What could be computed of an experiment, and why the rest could not."""
+def _pairs(experiment: Experiment, place: Place, root: Path) -> list[str]:
+    """The language pairs of a set: as listed, or all that have its gold."""
+    pairs = language_pairs(root) if experiment.bundled else place.get("langs", ())
+    if not pairs:
+        names = {pair: EvalSet.open(root, pair).human_names for pair in language_pairs(root)}
+        pairs = [pair for pair, own in names.items() if place["gold"] in dict(own)]
+    return [pairs] if isinstance(pairs, str) else list(pairs)
 
-    def __init__(self, experiment: Experiment) -> None:
-        self.experiment = experiment
-        self.bundled = experiment.bundled
-        self.faults: list[WholetextError] = []
 
-    def fail(self, what: str, fault: WholetextError) -> None:
-        self.faults.append(fault)
-        self.experiment.notes.append(f"{what} is left out: {fault.what} ({fault.next})")
+def _available(experiment: Experiment, specs: Iterable[str], langs: tuple[str, str]) -> list[str]:
+    """Specs whose models are there."""
+    known = []
+    for spec in dict.fromkeys(specs):
+        try:
+            scorer(spec).metric.resolve(langs)
+            known.append(spec)
+        except WholetextError as fault:
+            experiment.fail(spec, fault)
+    return known
 
-    def places(self, key: str = "column") -> Iterable[tuple[str, Place, Path]]:
-        """Name, description and folder of every set that is there."""
-        for place in self.experiment.places:
-            try:
-                yield place[key], place, self.experiment.path(place["data"])
-            except WholetextError as fault:
-                self.fail(place[key], fault)
 
-    def available(self, specs: Iterable[str], langs: tuple[str, str]) -> list[str]:
-        """Specs whose models are there."""
-        known = []
-        for spec in dict.fromkeys(specs):
-            try:
-                scorer(spec).metric.resolve(langs)
-                known.append(spec)
-            except WholetextError as fault:
-                self.fail(spec, fault)
-        return known
+def _meta(
+    experiment: Experiment, place: Place, root: Path, specs: Iterable[str], draws: int = 0
+) -> Meta | None:
+    """Agreement of the available metrics in one set, pooled over its language pairs."""
+    pairs = _pairs(experiment, place, root)
+    metrics = _available(experiment, specs, pair_of(pairs[0]))
+    opened = [] if experiment.bundled else [EvalSet.open(root, pair) for pair in pairs]
+    metrics += [
+        name
+        for name in experiment.setting("stored", {}).values()
+        if all(name in {split_label(label)[0] for label, _ in own.metric_names} for own in opened)
+    ]
+    if not metrics:
+        return None
+    tasks = MetaTasks(tasks=(experiment.setting("task", "sys:pearson"),))
+    sample = experiment.setting("sample", 0)
+    return experiment.meta(place, metrics, tasks, langs=pairs, draws=draws, sample=sample)
 
-    def langs(self, place: Place, root: Path) -> list[str]:
-        """The language pairs of a set: as listed, or all that have its gold."""
-        pairs = language_pairs(root) if self.bundled else place.get("langs", ())
-        if not pairs:
-            names = {pair: EvalSet.open(root, pair).human_names for pair in language_pairs(root)}
-            pairs = [pair for pair, own in names.items() if place["gold"] in dict(own)]
-        return [pairs] if isinstance(pairs, str) else list(pairs)
 
-    def meta(self, place: Place, root: Path, specs: Iterable[str], draws: int = 0) -> Meta | None:
-        """Agreement of the available metrics in one set, pooled over its language pairs."""
-        pairs = self.langs(place, root)
-        metrics = self.available(specs, pair_of(pairs[0]))
-        opened = [] if self.bundled else [EvalSet.open(root, pair) for pair in pairs]
-        metrics += [
-            name
-            for name in self.experiment.setting("stored", {}).values()
-            if all(
-                name in {split_label(label)[0] for label, _ in own.metric_names} for own in opened
-            )
-        ]
-        if not metrics:
-            return None
-        return self.experiment.meta(
-            place,
-            metrics,
-            MetaTasks(tasks=(self.experiment.setting("task", "sys:pearson"),)),
-            langs=pairs,
-            draws=draws,
-            sample=self.experiment.setting("sample", 0),
-        )
-
-    def values(self, place: Place, root: Path, specs: Iterable[str]) -> dict[str, float]:
-        meta = self.meta(place, root, specs)
-        result = meta.results[0] if meta else None
-        return {name: result.value(name) for name in result.metrics} if result else {}
-
-    def finish(self, columns: Sequence[str], rows: Mapping[str, Sequence[Cell]]) -> Result:
-        if self.faults and all(cell is None for cells in rows.values() for cell in cells):
-            raise self.faults[0]
-        return tuple(columns), {row: tuple(cells) for row, cells in rows.items()}
+def _values(
+    experiment: Experiment, place: Place, root: Path, specs: Iterable[str]
+) -> dict[str, float]:
+    """The same as one number for each metric."""
+    meta = _meta(experiment, place, root, specs)
+    result = meta.results[0] if meta else None
+    return {name: result.value(name) for name in result.metrics} if result else {}
 
 
 def by_set(experiment: Experiment) -> Result:
@@ -120,17 +96,17 @@ def by_set(experiment: Experiment) -> Result:
     Settings: ``where``; ``task``; ``stored``, rows of metrics that the sets have; ``sample``, number
     of documents.
     """
-    attempts, metrics = Attempts(experiment), experiment.entry.metrics
+    metrics = experiment.entry.metrics
     columns = [place["column"] for place in experiment.places]
     values = {
-        column: attempts.values(place, root, metrics.values())
-        for column, place, root in attempts.places()
+        column: _values(experiment, place, root, metrics.values())
+        for column, place, root in experiment.sets()
     }
     rows = {
         row: [values.get(column, {}).get(spec) for column in columns]
         for row, spec in (*metrics.items(), *experiment.setting("stored", {}).items())
     }
-    return attempts.finish(columns, rows)
+    return experiment.finish(columns, rows)
 
 
 def wins(experiment: Experiment) -> Result:
@@ -138,10 +114,10 @@ def wins(experiment: Experiment) -> Result:
 
     Settings: ``where``; ``rows``, name → columns that are left out; ``draws``.
     """
-    attempts, contests = Attempts(experiment), dict[str, tuple[Contest, ...]]()
-    for column, place, root in attempts.places():
+    contests = dict[str, tuple[Contest, ...]]()
+    for column, place, root in experiment.sets():
         draws = experiment.setting("draws", 1000)
-        meta = attempts.meta(place, root, experiment.entry.metrics.values(), draws)
+        meta = _meta(experiment, place, root, experiment.entry.metrics.values(), draws)
         contests[column] = meta.contests if meta else ()
     rows = {
         row: [
@@ -155,7 +131,7 @@ def wins(experiment: Experiment) -> Result:
     }
     empty = not any(contests.values())
     columns = ("wins", "of", "significant wins", "significant")
-    return attempts.finish(columns, {row: [None] * 4 if empty else rows[row] for row in rows})
+    return experiment.finish(columns, {row: [None] * 4 if empty else rows[row] for row in rows})
 
 
 def mean_over_sets(experiment: Experiment) -> Result:
@@ -163,9 +139,9 @@ def mean_over_sets(experiment: Experiment) -> Result:
 
     Settings: ``where``; ``task``; ``sample``.
     """
-    attempts, metrics = Attempts(experiment), experiment.entry.metrics
+    metrics = experiment.entry.metrics
     values = [
-        attempts.values(place, root, metrics.values()) for _, place, root in attempts.places()
+        _values(experiment, place, root, metrics.values()) for _, place, root in experiment.sets()
     ]
     cells = dict[str, dict[str, Cell]]()
     for name, spec in metrics.items():
@@ -174,7 +150,7 @@ def mean_over_sets(experiment: Experiment) -> Result:
         complete = len(known) == len(experiment.places)
         cells.setdefault(row, {})[column] = fmean(known) if complete else None
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
-    return attempts.finish(
+    return experiment.finish(
         columns, {row: [by.get(column) for column in columns] for row, by in cells.items()}
     )
 
@@ -185,17 +161,17 @@ def grid(experiment: Experiment) -> Result:
     Settings: ``where``; ``task``; ``context`` or ``window`` and ``partial``: with several of the
     latter, rows are differences from ``drop``; ``sample``.
     """
-    attempts, rows = Attempts(experiment), dict[str, list[Cell]]()
+    rows = dict[str, list[Cell]]()
     context, window = (tuple(experiment.setting(name, ())) for name in ("context", "window"))
     partial = tuple(experiment.setting("partial", ("drop",)))
     columns = context or tuple(range(1, max(window) + 1))
-    for column, place, root in attempts.places():
+    for column, place, root in experiment.sets():
         for name, spec in experiment.entry.metrics.items():
-            if not attempts.available([spec], pair_of(attempts.langs(place, root)[0])):
+            if not _available(experiment, [spec], pair_of(_pairs(experiment, place, root)[0])):
                 continue
             if context:
                 specs = GridAxes(context=context).specs([spec])
-                values = attempts.values(place, root, specs)
+                values = _values(experiment, place, root, specs)
                 rows[f"{name}, {column}"] = [values.get(cell) for cell in specs]
                 continue
             by_partial = {
@@ -206,8 +182,8 @@ def grid(experiment: Experiment) -> Result:
                 }
                 for kind in dict.fromkeys(("drop", *partial))
             }
-            values = attempts.values(
-                place, root, [s for own in by_partial.values() for s in own.values()]
+            values = _values(
+                experiment, place, root, [s for own in by_partial.values() for s in own.values()]
             )
             for kind in partial:
                 for w in window:
@@ -219,7 +195,7 @@ def grid(experiment: Experiment) -> Result:
                         - (values[by_partial["drop"][w, s]] if len(partial) > 1 else 0.0)
                         for s in columns
                     ]
-    return attempts.finish(tuple(map(str, columns)), rows)
+    return experiment.finish(tuple(map(str, columns)), rows)
 
 
 def contrastive(experiment: Experiment) -> Result:
@@ -228,13 +204,16 @@ def contrastive(experiment: Experiment) -> Result:
     Settings: ``where``, a list of {column, data, group}; ``items``, number of items; ``blind``, the
     row of a score that cannot see the context.
     """
-    attempts, blind = Attempts(experiment), experiment.setting("blind", "any score without context")
+    blind = experiment.setting("blind", "any score without context")
     columns = [place["column"] for place in experiment.places]
     values, decided = dict[tuple[str, str], float](), dict[tuple[str, Path], Decisions]()
-    for column, place, path in attempts.places():
-        items = _bundled_contrast() if attempts.bundled else read_contrast_set(path)
+    for column, place, path in experiment.sets():
+        items = _bundled_contrast() if experiment.bundled else read_contrast_set(path)
         items = replace(items, items=items.items[: experiment.setting("items", len(items.items))])
-        for spec in (blind, *attempts.available(experiment.entry.metrics.values(), items.langs)):
+        for spec in (
+            blind,
+            *_available(experiment, experiment.entry.metrics.values(), items.langs),
+        ):
             if (spec, path) not in decided and spec == blind:
                 decided[spec, path] = _blind(items)
             elif (spec, path) not in decided:
@@ -249,7 +228,7 @@ def contrastive(experiment: Experiment) -> Result:
         row: [values.get((spec, column)) for column in columns]
         for row, spec in ((blind, blind), *experiment.entry.metrics.items())
     }
-    return attempts.finish(columns, rows)
+    return experiment.finish(columns, rows)
 
 
 def _blind(items: ContrastSet) -> Decisions:
@@ -280,20 +259,19 @@ def system_pairs(experiment: Experiment) -> Result:
 
     Settings: ``where``, a list of {row, data, langs, gold}.
     """
-    attempts = Attempts(experiment)
     rows: dict[str, list[Cell]] = {p["row"]: [None, None] for p in experiment.places}
-    for row, place, root in attempts.places("row"):
+    for row, place, root in experiment.sets("row"):
         gold = experiment.gold(place)
-        opened = [EvalSet.open(root, pair) for pair in attempts.langs(place, root)]
+        opened = [EvalSet.open(root, pair) for pair in _pairs(experiment, place, root)]
         sizes = [len(read_participants(each, Selection(), gold).systems) for each in opened]
         rows[row] = [float(len(sizes)), float(sum(n * (n - 1) // 2 for n in sizes))]
-    return attempts.finish(("language pairs", "system pairs"), rows)
+    return experiment.finish(("language pairs", "system pairs"), rows)
 
 
-def _documents(attempts: Attempts, place: Place, root: Path) -> list[Document]:
+def _documents(experiment: Experiment, place: Place, root: Path) -> list[Document]:
     return [
         doc
-        for pair in attempts.langs(place, root)
+        for pair in _pairs(experiment, place, root)
         for doc in EvalSet.open(root, pair).load().corpus.docs
     ]
 
@@ -305,11 +283,11 @@ def dropped(experiment: Experiment) -> Result:
     start, of the sentences of all windows; and below it the share of distinct sentences.
     Settings: ``where``, whose documents are pooled; ``window``, sizes.
     """
-    attempts, window = Attempts(experiment), tuple(experiment.setting("window", range(1, 11)))
+    window = tuple(experiment.setting("window", range(1, 11)))
     sizes = [
         len(doc)
-        for _, place, root in attempts.places()
-        for doc in _documents(attempts, place, root)
+        for _, place, root in experiment.sets()
+        for doc in _documents(experiment, place, root)
     ]
     strides, rows = range(1, max(window) + 1), dict[str, list[Cell]]()
     for title, share in (("{}", _left_over), ("{}, distinct sentences", _uncovered)):
@@ -317,7 +295,7 @@ def dropped(experiment: Experiment) -> Result:
             rows[title.format(w)] = [
                 share(sizes, Slide(size=w, step=s)) if s <= w and sizes else None for s in strides
             ]
-    return attempts.finish(tuple(map(str, strides)), rows)
+    return experiment.finish(tuple(map(str, strides)), rows)
 
 
 def _left_over(sizes: Sequence[int], view: Slide) -> float:
@@ -343,18 +321,18 @@ def over_long(experiment: Experiment) -> Result:
     A chunk has source and output of ``window`` sentences at every stride 1; a shorter document is
     one chunk. Settings: ``where``; ``window``; ``tokenizer``, a model; ``limit``, in tokens.
     """
-    attempts, window = Attempts(experiment), tuple(experiment.setting("window", range(1, 11)))
+    window = tuple(experiment.setting("window", range(1, 11)))
     limit = experiment.setting("limit", 512) - 4  # less special tokens
     columns = [place["column"] for place in experiment.places]
     rows: dict[str, list[Cell]] = {str(w): [None] * len(columns) for w in window}
-    for column, place, root in attempts.places():
+    for column, place, root in experiment.sets():
         try:
             length = _counter(experiment)
         except WholetextError as fault:
-            attempts.fail(column, fault)
+            experiment.fail(column, fault)
             continue
         lengths = []  # of the sentences of each document of each system
-        for pair in attempts.langs(place, root):
+        for pair in _pairs(experiment, place, root):
             loaded = EvalSet.open(root, pair).load()
             size = experiment.setting("sample", len(loaded.corpus.docs))
             for doc in loaded.corpus.docs[:size]:
@@ -369,7 +347,7 @@ def over_long(experiment: Experiment) -> Result:
                 for a in range(max(1, len(own) - w + 1))
             ]
             rows[str(w)][columns.index(column)] = 100 * sum(chunks) / len(chunks)
-    return attempts.finish(columns, rows)
+    return experiment.finish(columns, rows)
 
 
 def _counter(experiment: Experiment) -> Callable[[str], int]:
@@ -398,3 +376,16 @@ def extraction(experiment: Experiment) -> Result:
         covered = {i for start, stop, _ in spans for i in range(start, stop)}
         rows[name] = (float(size), float(len(spans)), float(size - len(covered)))
     return ("sentences", "chunks", "dropped"), rows
+
+
+KINDS: Mapping[str, Callable[[Experiment], Result]] = {
+    "by-set": by_set,
+    "wins": wins,
+    "mean-over-sets": mean_over_sets,
+    "grid": grid,
+    "contrastive": contrastive,
+    "system-pairs": system_pairs,
+    "dropped": dropped,
+    "over-long": over_long,
+    "extraction": extraction,
+}

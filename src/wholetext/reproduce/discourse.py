@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -315,3 +315,15 @@ def between(experiment: Experiment) -> Result:
     rows = {name: row for row, name in metrics.items()}
     columns = tuple(rows[name] for name in names)
     return columns, dict(zip(columns, map(tuple, table.tolist())))
+
+
+KINDS: Mapping[str, Callable[[Experiment], Result]] = {
+    "aspects": aspects,
+    "foci": foci,
+    "aspect-correlation": aspect_correlation,
+    "feature-histogram": feature_histogram,
+    "feature-shares": feature_shares,
+    "feature-performance": feature_performance,
+    "stored": stored,
+    "between": between,
+}

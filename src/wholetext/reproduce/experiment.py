@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wholetext.errors import WholetextError
 from wholetext.meta import Meta, MetaTasks, MetricTests, Selection, meta_evaluate
 from wholetext.reproduce.bundled import stand_in
 from wholetext.reproduce.catalogue import Cell, Entry, locate
 from wholetext.scoring.evaluate import Options
 
 Result = tuple[tuple[str, ...], dict[str, tuple[Cell, ...]]]  # columns, cells by row
-Place = Mapping[str, Any]  # column or row, data, langs, domains, gold
+Place = Mapping[str, Any]  # column or row, data, langs, gold
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Experiment:
     small: bool
     options: Options
     notes: list[str] = field(default_factory=list)
+    faults: list[WholetextError] = field(default_factory=list)  # of what is left out
 
     @property
     def bundled(self) -> bool:
@@ -45,6 +47,25 @@ class Experiment:
     def places(self) -> Sequence[Place]:
         """Descriptions of the sets that are computed: the setting ``where``."""
         return tuple(self.setting("where", ()))
+
+    def sets(self, key: str = "column") -> Iterator[tuple[str, Place, Path]]:
+        """Yield name, description and folder of every set that is there."""
+        for place in self.places:
+            try:
+                yield place[key], place, self.path(place["data"])
+            except WholetextError as fault:
+                self.fail(place[key], fault)
+
+    def fail(self, what: str, fault: WholetextError) -> None:
+        """Note why a set or a metric is left out."""
+        self.faults.append(fault)
+        self.notes.append(f"{what} is left out: {fault.what} ({fault.next})")
+
+    def finish(self, columns: Sequence[str], rows: Mapping[str, Sequence[Cell]]) -> Result:
+        """Return the result, or raise the first fault if nothing could be computed."""
+        if self.faults and all(cell is None for cells in rows.values() for cell in cells):
+            raise self.faults[0]
+        return tuple(columns), {row: tuple(cells) for row, cells in rows.items()}
 
     def langs(self, place: Place) -> tuple[str, ...]:
         """Return the language pair of a set; bundled texts have another, the only one."""
@@ -67,13 +88,12 @@ class Experiment:
     ) -> Meta:
         """Compute agreement with people on a set; ``selection`` is of systems and documents."""
         gold = self.gold(place)
-        domains = () if self.bundled else tuple(place.get("domains", ()))
         meta = meta_evaluate(
             self.path(place["data"]),
             self.langs(place) if langs is None else langs,
             tuple(dict.fromkeys(metrics)),
             tasks,
-            selection=Selection((gold,) if gold else (), domains=domains, **selection),
+            selection=Selection((gold,) if gold else (), **selection),
             tests=MetricTests(draws),
             lengths=lengths,
             options=self.options,

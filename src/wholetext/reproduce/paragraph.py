@@ -35,13 +35,11 @@ def rated_paragraphs(experiment: Experiment) -> Result:
     """
     lengths = tuple(experiment.setting("lengths", range(1, 11)))
     rows: dict[str, tuple[Cell, ...]] = {}
-    faults = []
     for place in experiment.places:
         try:
             rated = _rated(experiment, place, lengths)
         except InputError as fault:
-            faults.append(fault)
-            experiment.notes.append(f"{place['row']} is left out: {fault.what} ({fault.where})")
+            experiment.fail(place["row"], fault)
             continue
         systems = {paragraph.system for paragraph in rated[0]}
         if "systems" in place:
@@ -51,9 +49,7 @@ def rated_paragraphs(experiment: Experiment) -> Result:
             counts = [len(part) for part in rated]
         before = rows.get(place["row"]) or (0.0,) * len(counts)  # places of one row are added up
         rows[place["row"]] = tuple((old or 0.0) + new for old, new in zip(before, counts))
-    if not rows:
-        raise faults[0]
-    return tuple(map(str, lengths)), rows
+    return experiment.finish(tuple(map(str, lengths)), rows)
 
 
 def paragraph_tokens(experiment: Experiment) -> Result:
@@ -142,7 +138,6 @@ def preferences(experiment: Experiment) -> Result:
 def available(experiment: Experiment) -> dict[str, str]:
     """Return the metrics whose models are here or can be fetched; notes name the others."""
     metrics: dict[str, str] = {}
-    faults = []
     for row, spec in experiment.entry.metrics.items():
         model = str(getattr(scorer(spec).metric, "model", ""))
         try:
@@ -150,10 +145,9 @@ def available(experiment: Experiment) -> dict[str, str]:
                 locate_model(model)
             metrics[row] = spec
         except ModelError as fault:
-            faults.append(fault)
-            experiment.notes.append(f"{row} is left out: {fault.what} ({model}); {fault.next}")
+            experiment.fail(row, fault)
     if not metrics:
-        raise faults[0]
+        raise experiment.faults[0]
     return metrics
 
 

@@ -11,16 +11,12 @@ from typing import Any
 from wholetext.errors import InputError, RunError
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
-from wholetext.reproduce import blonde, experiments, paragraph
+from wholetext.reproduce import blonde, context, discourse, paragraph
 from wholetext.reproduce.catalogue import Cell, Entry, find_paper
 from wholetext.reproduce.experiment import Experiment
 from wholetext.scoring.evaluate import Options
 
-KINDS = {
-    **experiments.KINDS,
-    **paragraph.KINDS,
-    **blonde.KINDS,
-}
+KINDS = {**context.KINDS, **discourse.KINDS, **paragraph.KINDS, **blonde.KINDS}
 FILE = "reproduce.json"
 FOLDER = SharedFolder("folder of a reproduction", RunError)
 

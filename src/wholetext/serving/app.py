@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from anyio import move_on_after
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -30,6 +31,7 @@ from wholetext.serving.intake import (
     offered_metrics,
     read_body,
     read_form,
+    score_fields,
     texts_request,
 )
 from wholetext.serving.jobs import Job, Jobs
@@ -54,6 +56,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         scheduler.start()
+        api.batches.start()
         try:
             yield
         finally:
@@ -63,13 +66,13 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
 
     api = Api(jobs, scheduler, options)
     routes = [
+        Route("/v1/score", api.score, methods=["POST"]),  # the one that is called often
         Route(HEALTH, api.health),
         Route("/", api.page),
         Route("/login", api.login, methods=["GET", "POST"]),
         Mount("/assets", StaticFiles(packages=PACKAGES)),
         Route("/v1/metrics", api.metrics),
         Route("/v1/preview", api.preview, methods=["POST"]),
-        Route("/v1/score", api.score, methods=["POST"]),
         Route("/v1/jobs", api.list_jobs, methods=["GET"]),
         Route("/v1/jobs", api.add_job, methods=["POST"]),
         Route("/v1/jobs/{id}", api.show_job, methods=["GET"]),
@@ -101,23 +104,13 @@ async def _fault(request: Request, fault: Exception) -> Response:
     status = getattr(fault, "status", 400)
     if isinstance(fault, (RunError, WriteError)):
         status = 507
-        await _drain(request)
+        # the rest of the upload is read: a client that is still sending would see no answer
+        with move_on_after(DRAINING), suppress(ClientDisconnect, RuntimeError):  # read already
+            async for _ in request.stream():
+                pass
     what = f"{fault.where}: {fault.what}" if fault.where and status != 507 else fault.what
     closing = {"connection": "close"} if status != 400 else None
     return problem(status, printable(what, keep="\n"), printable(fault.next, keep="\n"), closing)
-
-
-async def _drain(request: Request) -> None:
-    """Read the rest of a refused upload: a client that is still sending would see no answer."""
-
-    async def rest() -> None:
-        async for _ in request.stream():
-            pass
-
-    with suppress(
-        asyncio.TimeoutError, ClientDisconnect, RuntimeError
-    ):  # RuntimeError: read already
-        await asyncio.wait_for(rest(), DRAINING)
 
 
 class Api:
@@ -185,24 +178,17 @@ class Api:
         try:
             form = await read_form(request, place / "input", PREVIEWED)
             files = await run_in_threadpool(form_files, form, self.jobs.folder)
-            langs = str(form.get("langs") or "")
-            texts = {"files": files, "langs": langs}
+            texts = {"files": files, "langs": str(form.get("langs") or "")}
             return JSONResponse(await run_in_threadpool(preview, texts, self.jobs.folder))
         finally:
             await run_in_threadpool(shutil.rmtree, place, ignore_errors=True)
 
     async def add_job(self, request: Request) -> Response:
         """Queue a job from a form with files and choices."""
-        self._refuse_more()
-        id = self.jobs.new_id()
-        try:
+        with self._new_job() as id:
             form = await read_form(request, self.jobs.place(id) / "input", self.options.upload)
             parsed = await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
             job = self.jobs.add(id, *parsed)
-        except BaseException:
-            shutil.rmtree(self.jobs.place(id), ignore_errors=True)
-            raise
-        self.scheduler.wake()
         return JSONResponse(_plain(job), 202)
 
     async def score(self, request: Request) -> Response:
@@ -210,33 +196,32 @@ class Api:
 
         Texts of their own are scored at once, together with those of other requests.
         """
-        sent = await read_body(request, self.options.upload)
-        if len(sent) <= TEXTS and b'"texts"' in sent:
-            texts = texts_request(sent, self.options)
-            if texts is not None:
-                answer = await self.batches.answer(texts, len(sent))
-                return Response(answer, media_type="application/json")
-        self._refuse_more()
-        id = self.jobs.new_id()
-        try:
-            place = self.jobs.place(id) / "input"
-            parsed = await run_in_threadpool(json_request, sent, place, self.options)
+        body = await read_body(request, self.options.upload)
+        small = len(body) <= TEXTS
+        fields = score_fields(body) if small else await run_in_threadpool(score_fields, body)
+        if "texts" in fields:
+            answer = await self.batches.answer(texts_request(fields, self.options), len(body))
+            return Response(answer, media_type="application/json")
+        with self._new_job() as id:
+            place = self.jobs.place(id)
+            parsed = await run_in_threadpool(json_request, fields, place / "input", self.options)
             self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
-            self.scheduler.wake()
-            while (job := self.jobs.get(id)) is not None and job.active:
-                if await request.is_disconnected():
-                    break
+        try:
+            while self.jobs.active(id) and not await request.is_disconnected():
                 await asyncio.sleep(POLLING)
+            job = self.jobs.get(id)
             if job is None or job.state != "done":
                 error = job.error if job and job.error else "the job was cancelled"
                 what, _, step = error.partition("\n  → ")
                 raise Refused(422, what, step)
-            scores = (self.jobs.place(id) / "result" / "results.json").read_bytes()
+            scores = (place / "result" / "results.json").read_bytes()
             return Response(scores, media_type="application/json")
         finally:
-            await run_in_threadpool(self._remove, id)
+            await run_in_threadpool(self.jobs.delete, id)
 
-    def _refuse_more(self) -> None:
+    @contextmanager
+    def _new_job(self) -> Iterator[str]:
+        """Make the folder of a job, which the body adds to the queue; remove it if that fails."""
         jobs, waiting, kept = self.jobs.all(), self.options.waiting, self.options.kept
         if sum(job.state == "waiting" for job in jobs) >= waiting or len(jobs) >= kept:
             raise Refused(
@@ -244,19 +229,22 @@ class Api:
                 f"this server lets {waiting} jobs wait and keeps {kept}, and has as many already",
                 "try again when some are done, or delete old ones",
             )
+        id = self.jobs.new_id()
+        try:
+            yield id
+        except BaseException:
+            shutil.rmtree(self.jobs.place(id), ignore_errors=True)
+            raise
+        self.scheduler.wake()
 
     async def remove_job(self, request: Request) -> Response:
         """Cancel a job that is waiting or running; remove one that has ended, with its files."""
         job = self._job(request)
         if job.active:
-            await run_in_threadpool(self.scheduler.cancel, job.id)
+            self.jobs.finish(job.id, "cancelled")
             return JSONResponse(_plain(self._job(request)))
         await run_in_threadpool(self.jobs.delete, job.id)
         return Response(status_code=204)
-
-    def _remove(self, id: str) -> None:
-        self.scheduler.cancel(id)
-        self.jobs.delete(id)
 
     # -------------------------------------------------------- results
 

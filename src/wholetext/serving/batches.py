@@ -1,33 +1,43 @@
-"""Small requests: collected for some milliseconds, scored together by a worker that stays alive."""
+"""Small requests: those that wait together are scored together, by workers that stay alive."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import Any
-
-from starlette.concurrency import run_in_threadpool
 
 from wholetext.errors import WholetextError, WorkerError
 from wholetext.serving.access import Refused
 from wholetext.serving.scheduler import ENDING, Worker
 from wholetext.serving.settings import ServeOptions
 
-PAUSE, PAUSES = 0.002, 10  # seconds without a new request that end the wait; 20 ms at most
+PAUSE = 0.002  # seconds that a request waits for others if it finds none
 TOGETHER = 256  # requests
 QUEUE = 2000  # small requests that may wait; larger ones count for more
+Waiting = tuple[Mapping[str, Any], asyncio.Future[Any]]  # a request, and the answer to come
 
 
 class Batches:
-    """The queue of small requests; nothing of it is written to disk."""
+    """The queue of small requests, with a thread for each worker; nothing is written to disk.
+
+    A worker that is free takes all that wait. While it scores them, the server answers the batch
+    before and reads further requests.
+    """
 
     def __init__(self, options: ServeOptions) -> None:
         self.options = options
-        self._waiting: list[tuple[Mapping[str, Any], asyncio.Future[Any]]] = []
-        self._size, self._closing, self._lock = 0, False, threading.Lock()
-        self._task: asyncio.Task[None] | None = None
-        self._worker: Worker | None = None
+        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._size, self._closing = 0, False
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        self._threads = [threading.Thread(target=self._loop) for _ in range(self.options.workers)]
+        for thread in self._threads:
+            thread.start()
 
     async def answer(self, request: Mapping[str, Any], size: int) -> Any:
         """Score the texts of a request of ``size`` bytes, together with those of others."""
@@ -35,10 +45,8 @@ class Batches:
         if self._size + size > self.options.upload:
             raise Refused(429, "this server has too many requests", "try again in a second")
         future = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
+        self._queue.put((request, future))
         self._size += size
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run())
         try:
             return await future
         except asyncio.CancelledError:
@@ -46,45 +54,49 @@ class Batches:
         finally:
             self._size -= size
 
-    async def _run(self) -> None:
-        while self._waiting:
-            for _ in range(PAUSES):
-                before = len(self._waiting)
-                await asyncio.sleep(PAUSE)
-                if len(self._waiting) in (before, TOGETHER):
-                    break
-            batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
-            answers = await run_in_threadpool(self._answers, [request for request, _ in batch])
-            for (_, future), answer in zip(batch, answers):
-                if future.done():  # the client has gone
-                    continue
-                if isinstance(answer, Exception):
-                    future.set_exception(answer)
-                else:
-                    future.set_result(answer)
+    def close(self) -> None:
+        """End the workers; requests that wait are cancelled by the server."""
+        self._closing = True
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
 
-    # -------------------------------------------------------- in a thread
+    # -------------------------------------------------------- in the threads
 
-    def _answers(self, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
+    def _loop(self) -> None:
+        worker = Worker(self.options)
+        while (batch := self._batch()) and not self._closing:
+            answers = self._answers(worker, [request for request, _ in batch])
+            _, future = batch[0]
+            future.get_loop().call_soon_threadsafe(_deliver, batch, answers)
+        worker.kill()
+
+    def _batch(self) -> list[Waiting]:
+        """Wait for a request and take those that wait with it; none when the server ends."""
+        first = self._queue.get()
+        if first is None:
+            return []
+        if self._queue.empty():
+            time.sleep(PAUSE)
+        return [first, *islice(iter(self._next, None), TOGETHER - 1)]
+
+    def _next(self) -> Waiting | None:
+        try:
+            return self._queue.get_nowait()
+        except Empty:
+            return None
+
+    def _answers(self, worker: Worker, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         """An answer or an error for each; if the worker dies, each is scored again on its own."""
         try:
-            return self._ask(requests)
+            answers = worker.ask((requests, None), lambda: self._closing)
         except WorkerError as fault:
             if len(requests) == 1:
                 return [Refused(422, fault.what, fault.next)]
-        except (Refused, OSError) as fault:
+            return [self._answers(worker, [request])[0] for request in requests]
+        except Exception as fault:  # the thread goes on
             return [fault] * len(requests)
-        return [self._answers([request])[0] for request in requests]
-
-    def _ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
-        with self._lock:
-            if self._closing:
-                raise Refused(503, *ENDING)
-            if self._worker is None or not self._worker.idle:
-                self._worker = Worker(self.options)
-            answers = self._worker.ask(
-                (requests, None), self.options.timeout, lambda: self._closing
-            )
         return [
             Refused(422, f"{answer.where}: {answer.what}".removeprefix(": "), answer.next)
             if isinstance(answer, WholetextError)
@@ -92,9 +104,13 @@ class Batches:
             for answer in answers
         ]
 
-    def close(self) -> None:
-        """End the worker; requests that wait are answered with an error."""
-        self._closing = True
-        with self._lock:
-            if self._worker is not None and not self._worker.pipe.closed:
-                self._worker.kill()
+
+def _deliver(batch: Sequence[Waiting], answers: Sequence[Any]) -> None:
+    """Pass on the answers, in the thread of the event loop."""
+    for (_, future), answer in zip(batch, answers):
+        if future.done():  # the client has gone
+            continue
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

@@ -53,7 +53,12 @@ def serve(
     timeout: Annotated[
         float, option("--timeout", help="Maximum number of `SECONDS` per job.")
     ] = 3600,
-    workers: Annotated[int, option("--workers", low=1, help="Number of jobs run in parallel.")] = 1,
+    workers: Annotated[
+        int,
+        option(
+            "--workers", low=1, help="Number of jobs, and of batches of texts, run in parallel."
+        ),
+    ] = 1,
 ) -> None:
     """Run a local web page for scoring, with a JSON interface.
 

@@ -17,7 +17,7 @@ from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, did_you_mean, listed
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
@@ -40,20 +40,28 @@ MOST_VALUES = 1_000_000  # in a request of JSON: Python makes up to 100 bytes of
 # judges cost money; the others need a folder, a file or a model that the page does not ask for
 NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus|terms|llm-prob")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
-FIELDS: dict[str, tuple[type, ...]] = {
-    "documents": (list,),
-    "metrics": (list, NoneType),
-    "langs": (str, NoneType),
-    "baseline": (str, NoneType),
+SCORE = "/v1/score"
+EXAMPLES = {
+    "documents": 'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
+    '"outputs": {"my-system": […]}}], "metrics": ["chrf"], "langs": "de-en"}',
+    "texts": f'send {{"texts": [{EXAMPLE}], "metrics": ["chrf"], "langs": "de-en"}}',
 }
-# of texts that are scored on their own, at once
-TEXT_FIELDS: dict[str, tuple[type, ...]] = {
-    "texts": (list,),
-    "metrics": (list,),
-    "langs": (str, NoneType),
-    "strip": (bool,),
-    "language": (str, NoneType),
-    "align": (bool,),
+TEXT = (str, NoneType)
+FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
+    "documents": {
+        "documents": (list,),
+        "metrics": (list, NoneType),
+        "langs": TEXT,
+        "baseline": TEXT,
+    },
+    "texts": {
+        "texts": (list,),
+        "metrics": (list,),
+        "langs": TEXT,
+        "strip": (bool,),
+        "language": TEXT,
+        "align": (bool,),
+    },
 }
 
 
@@ -220,13 +228,12 @@ def form_request(form: FormData, data: Path, options: ServeOptions) -> tuple[str
             next="choose a corpus file, or outputs and a reference or source",
         )
     names = [name for role in ("corpus", "hyp") for name, _ in files.get(role, ())]
-    rest = f" and {len(names) - 3} more" if len(names) > 4 else ""
-    usual = f"demo {demo}" if demo else ", ".join(names[:3] if rest else names) + rest
+    usual = (f"demo {demo}" if demo else listed(names, 4))[:200]
     title = _field(form, "title")[:200]
-    heading = title if demo or "corpus" in files else title or usual[:200]  # of the report
+    heading = title if demo or "corpus" in files else title or usual  # of the report
     metrics = " ".join(_fields(form, "metric")).split()
     choices = _choices(metrics, _field(form, "langs"), _field(form, "baseline"), options)
-    return title or usual[:200], {"demo": demo, "files": files, "title": heading, **choices}
+    return title or usual, {"demo": demo, "files": files, "title": heading, **choices}
 
 
 def form_files(form: FormData, data: Path) -> dict[str, list[list[str]]]:
@@ -253,28 +260,39 @@ def form_files(form: FormData, data: Path) -> dict[str, list[list[str]]]:
     return files
 
 
-def json_request(body: bytes, folder: Path, options: ServeOptions) -> dict[str, Any]:
-    """The request of ``POST /v1/score``; its documents are written to a folder as JSONL."""
-    example = (
-        'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
-        '"outputs": {"my-system": […]}}], "metrics": ["chrf"], "langs": "de-en"}'
-    )
+def score_fields(body: bytes) -> dict[str, Any]:
+    """The fields of ``POST /v1/score``: documents, or texts of their own."""
     if sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise InputError(
             f"the request has more than {MOST_VALUES:,} values",
-            where="/v1/score",
+            where=SCORE,
             next="send documents as files (POST /v1/jobs), or fewer at a time",
         )
-    fields = read_json(body, where="/v1/score", next=example)
-    if isinstance(fields, dict) and "texts" in fields:
+    fields = read_json(body, where=SCORE, next=EXAMPLES["documents"])
+    kind = "texts" if isinstance(fields, dict) and "texts" in fields else "documents"
+    if kind == "texts" and len(body) > TEXTS:
         raise InputError(
             f"texts are scored in requests of up to {TEXTS:,} bytes",
-            where="/v1/score",
+            where=SCORE,
             next="send fewer at a time",
         )
-    if not isinstance(fields, dict) or not fields.get("documents"):
-        raise InputError("there are no documents", where="/v1/score", next=example)
-    _check_fields(fields, FIELDS, example)
+    known, example = FIELDS[kind], EXAMPLES[kind]
+    if not isinstance(fields, dict) or not fields.get(kind):
+        raise InputError(f"there are no {kind}", where=SCORE, next=example)
+    if kind == "texts" and not fields.get("metrics"):
+        raise InputError("there are no metrics", where=SCORE, next=example)
+    for name, value in fields.items():
+        if not isinstance(value, known.get(name, ())):
+            raise InputError(
+                f"{name!r} is not a field of the request, or has a value of another kind",
+                where=SCORE,
+                next=did_you_mean(name, [*known]) or example,
+            )
+    return fields
+
+
+def json_request(fields: Mapping[str, Any], folder: Path, options: ServeOptions) -> dict[str, Any]:
+    """The request of a job for documents, which are written to a folder as JSONL."""
     file = folder / "documents.jsonl"
     lines = [json.dumps(document, ensure_ascii=False) for document in fields["documents"]]
     write_file(file, "\n".join(lines) + "\n")
@@ -284,40 +302,19 @@ def json_request(body: bytes, folder: Path, options: ServeOptions) -> dict[str, 
     return {"files": files, **_choices(metrics, langs, baseline, options)}
 
 
-def texts_request(body: bytes, options: ServeOptions) -> dict[str, Any] | None:
-    """The request of ``POST /v1/score`` for texts of their own; None if it has documents."""
-    example = f'send {{"texts": [{EXAMPLE}], "metrics": ["chrf"], "langs": "de-en"}}'
-    fields = read_json(body, where="/v1/score", next=example)
-    if not isinstance(fields, dict) or "texts" not in fields:
-        return None
-    _check_fields(fields, TEXT_FIELDS, example)
-    if not fields["texts"] or not fields.get("metrics"):
-        raise InputError("there are no texts, or no metrics", where="/v1/score", next=example)
+def texts_request(fields: Mapping[str, Any], options: ServeOptions) -> dict[str, Any]:
+    """The request for texts of their own, as ``worker.run_batch`` takes it."""
     langs, align = fields.get("langs") or "", fields.get("align", False)
-    metrics = _metrics_of_texts(tuple(map(str, fields["metrics"])), langs, options)
-    how = Treatment(langs, fields.get("strip", False), fields.get("language"), align)
     return {
         "texts": read_texts(fields["texts"], align),
-        "metrics": metrics,
-        "how": how,
+        "metrics": _metrics_of_texts(tuple(map(str, fields["metrics"])), langs, options),
+        "how": Treatment(langs, fields.get("strip", False), fields.get("language"), align),
     }
 
 
 @lru_cache(maxsize=100)  # a training asks for the same a million times
 def _metrics_of_texts(metrics: tuple[str, ...], langs: str, options: ServeOptions) -> list[str]:
     return [independent(metric) for metric in _choices(metrics, langs, "", options)["metrics"]]
-
-
-def _check_fields(
-    fields: Mapping[str, Any], known: Mapping[str, tuple[type, ...]], example: str
-) -> None:
-    for name, value in fields.items():
-        if not isinstance(value, known.get(name, ())):
-            raise InputError(
-                f"{name!r} is not a field of the request, or has a value of another kind",
-                where="/v1/score",
-                next=did_you_mean(name, [*known]) or example,
-            )
 
 
 def _choices(

@@ -105,6 +105,11 @@ class Jobs:
     def get(self, id: str) -> Job | None:
         return next(iter(self._jobs("WHERE id=?", id)), None)
 
+    def active(self, id: str) -> bool:
+        """Whether a job waits or runs."""
+        job = self.get(id)
+        return job is not None and job.active
+
     def place(self, id: str) -> Path:
         """The folder of a job."""
         return self.folder / "jobs" / id
@@ -139,9 +144,12 @@ class Jobs:
         self._progress[id] = (stage, done, total)
 
     def finish(self, id: str, state: State, error: str = "") -> None:
-        """Record how a job ended."""
+        """Record how a job ended, unless it had ended; one that runs is stopped by its thread."""
         self._progress.pop(id, None)
-        self._do("UPDATE jobs SET state=?, error=? WHERE id=?", state, error, id)
+        self._do(
+            "UPDATE jobs SET state=?, error=? WHERE id=? AND state IN ('waiting', 'running')",
+            *(state, error, id),
+        )
 
     def delete(self, id: str) -> None:
         """Remove a job with all its files."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from importlib.util import find_spec
 
-from wholetext.errors import InputError, MissingExtra
+from wholetext.errors import InputError, optional
 from wholetext.serving.settings import ServeOptions
 
 BACKLOG = 100  # connections accepted at a time, below the budget of connections.py
@@ -20,10 +19,9 @@ def serve(
     Unfinished jobs of the data folder are resumed.
     """
     options = options or ServeOptions()
-    for name in ("starlette", "uvicorn", "python_multipart", "jinja2"):
-        if find_spec(name) is None:
-            raise MissingExtra(name.replace("_", "-"), "serve")
-    import uvicorn
+    for name in ("starlette", "python_multipart", "jinja2"):
+        optional(name, "serve", name.replace("_", "-"))
+    uvicorn = optional("uvicorn", "serve")
 
     from wholetext.serving.app import make_app
     from wholetext.serving.connections import Connection

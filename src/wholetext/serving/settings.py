@@ -37,7 +37,7 @@ class ServeOptions:
     waiting: int = 20  # jobs that may wait
     kept: int = 200  # jobs in all, finished ones too
     timeout: float = 3600.0  # seconds per job
-    workers: int = 1  # jobs at a time; each worker keeps its models loaded
+    workers: int = 1  # jobs, and batches of texts, at a time; each worker keeps its models loaded
 
     def __post_init__(self) -> None:
         if not _is_loopback(self.host) and not self.token:

@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -58,19 +59,16 @@ def work(pipe: Connection, options: ServeOptions) -> None:
             request, out = pipe.recv()
         except (EOFError, OSError):
             return
-        if out is None:
-            pipe.send(("answer", run_batch(request)))
-            continue
-        progress("starting", 0, 0)
-        state, error = "done", ""
         try:
-            run_job(request, out, options, progress)
+            answers = run_batch(request) if out is None else []
+            if out is not None:
+                run_job(request, out, options, progress)
+            pipe.send(("answer", answers))
         except Exception as fault:
-            state, error = "failed", str(_named(fault))
-        pipe.send(("answer", (state, error)))
+            pipe.send(("error", _clear(fault)))
 
 
-def _named(fault: Exception) -> WholetextError:
+def _clear(fault: Exception) -> WholetextError:
     if isinstance(fault, WholetextError):
         return fault
     return WholetextError(f"wholetext failed unexpectedly: {type(fault).__name__}: {fault}")
@@ -98,30 +96,28 @@ def run_batch(requests: Sequence[Mapping[str, Any]]) -> list[Any]:
     for at, request in enumerate(requests):
         groups.setdefault((tuple(request["metrics"]), request["how"]), []).append(at)
     answers: dict[int, Any] = {}
-    for (metrics, how), members in groups.items():
-        texts = [requests[at]["texts"] for at in members]
+    for members in groups.values():
         try:
-            every, notes = score_texts([text for part in texts for text in part], metrics, how)
+            scored = _scored([requests[at] for at in members])
         except Exception as fault:
             alone = [run_batch([requests[at]])[0] for at in members] if len(members) > 1 else []
-            answers.update(zip(members, alone or [_named(fault)]))
-            continue
-        end = 0
-        for at, part in zip(members, texts):
-            begin, end = end, end + len(part)
-            answers[at] = json.dumps(
-                {
-                    "metrics": [
-                        {**vars(scores), "scores": scores.scores[begin:end]} for scores in every
-                    ],
-                    "notes": [
-                        f"text {number}: {note}"
-                        for number, own in enumerate(notes[begin:end], 1)
-                        for note in own
-                    ],
-                }
-            ).encode()
+            scored = alone or [_clear(fault)]
+        answers.update(zip(members, scored))
     return [answers[at] for at in range(len(requests))]
+
+
+def _scored(requests: Sequence[Mapping[str, Any]]) -> list[bytes]:
+    """Score requests with the metrics of the first; an answer in JSON for each."""
+    texts = list(chain.from_iterable(request["texts"] for request in requests))
+    metrics, notes = score_texts(texts, requests[0]["metrics"], requests[0]["how"])
+    answers, end = [], 0
+    for request in requests:
+        begin, end = end, end + len(request["texts"])
+        own = [{**vars(scores), "scores": scores.scores[begin:end]} for scores in metrics]
+        numbered = enumerate(notes[begin:end], 1)
+        said = [f"text {number}: {note}" for number, some in numbered for note in some]
+        answers.append(json.dumps({"metrics": own, "notes": said}).encode())
+    return answers
 
 
 def run_job(

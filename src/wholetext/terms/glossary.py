@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, count, known
 from wholetext.files.parsing import read_json, reading
 from wholetext.io.text import FilePath, TextFile, opened
 from wholetext.text import code_of
@@ -107,11 +107,7 @@ def _table_entries(file: TextFile, notes: list[str]) -> Iterator[_Entry]:
 
 def _json_entries(content: Any, part: str, where: str) -> Iterator[_Entry]:
     if content and all(isinstance(value, dict) for value in content.values()):
-        if part not in content:
-            raise InputError(
-                f"the glossary has no part {part!r}", where=where, next=choices(part, content)
-            )
-        content = content[part]
+        content = content[known("part", part, content, where=where)]
     for source, targets in content.items():
         listed = targets if isinstance(targets, list) else [targets]
         if not all(isinstance(target, str) for target in listed):

@@ -153,9 +153,9 @@ class Terms(TermMetric):
             occurrences = longest(_find(source, request.src, texts, source=True))
             required = Counter(each.term for each in occurrences)
             number = required.total()
-            found = _find(target, request.hyp[0], texts)
-            used = exclusive(found, required)
-            stats[at, :2], stats[at, 3] = (len(used), overlapping(found, required)), number
+            uses = _find(target, request.hyp[0], texts)
+            used = exclusive(uses, required)
+            stats[at, :2], stats[at, 3] = (len(used), overlapping(uses, required)), number
             if request.refs:
                 best = max(len(exclusive(_find(target, r, texts), required)) for r in request.refs)
                 stats[at, [2, 4]] = best, number
