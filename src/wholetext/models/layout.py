@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
+from itertools import chain
 from typing import Literal
 
 from wholetext.types import Excerpt, Fit
@@ -89,14 +90,10 @@ def lay_out(
 
 def assemble(parts: Parts, markers: Markers) -> tuple[Ids, int]:
     """The sequence, and the position of its first scored token."""
-    ids = [*markers.opening]
-    for context in parts.before:
-        ids += [*context, *markers.between]
-    start = len(ids)
-    ids += parts.scored
-    for context in parts.after:
-        ids += [*markers.between, *context]
-    return (*ids, *markers.closing), start
+    first, *others = (*parts.before, parts.scored, *parts.after)
+    texts = (*first, *chain.from_iterable((*markers.between, *text) for text in others))
+    before = sum(len(text) + len(markers.between) for text in parts.before)
+    return (*markers.opening, *texts, *markers.closing), len(markers.opening) + before
 
 
 def fit_in(parts: Parts, room: int, gap: int) -> Parts:
