@@ -132,8 +132,8 @@ class Seq2Seq(CheckpointBackend):
         if self.truncation == "context":
             return layout
         # the scored segment keeps its start in the full sequence
-        begin, size = assemble(parts, markers)[1], len(layout.ids)
-        stop = begin + len(parts.scored)
+        begin, stop = assemble(parts, markers)[1][len(parts.before)]
+        size = len(layout.ids)
         return replace(layout, start=min(begin, size), stop=min(stop, size))
 
     @property
