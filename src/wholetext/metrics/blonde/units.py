@@ -239,13 +239,9 @@ def count(
 
 def spans(pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, Any]:
     """List ``[segment, start, end, category, feature, matched]`` of output and references."""
-    refs = max((len(refs) for _, refs in pairs), default=0)
-    shown: dict[str, Any] = {"hyp": [], "refs": [[] for _ in range(refs)]}
-    for hyp, units in pairs:
-        shown["hyp"] += _marked(hyp, units, weights)
-        for rows, unit in zip(shown["refs"], units):
-            rows += _marked(unit, [hyp], weights)
-    return shown
+    hyps = (_marked(hyp, refs, weights) for hyp, refs in pairs)
+    refs = zip(*([_marked(ref, [hyp], weights) for ref in refs] for hyp, refs in pairs))
+    return {"hyp": [*chain(*hyps)], "refs": [[*chain(*rows)] for rows in refs]}
 
 
 def _marked(
