@@ -135,23 +135,19 @@ class Pairs:
 
 def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pairs:
     """Build pairs from texts that are sorted by hypothesis length, longest first."""
-    k = (max(map(len, refs)) + 63) // 64
     numbers: dict[tuple[str, ...], int] = {}  # distinct references
     which = np.array([numbers.setdefault(ref, len(numbers)) for ref in refs], dtype=np.int64)
     ids, lengths = words([*hyps, *numbers])
-    hyp_lengths, ref_lengths = lengths[: len(hyps)], lengths[len(hyps) :]
-    owner = np.concatenate(
-        [np.repeat(which, hyp_lengths), np.repeat(np.arange(len(numbers)), ref_lengths)]
-    )
+    texts = Pairs(lengths[: len(hyps)], lengths[len(hyps) :][which])
+    owner = np.repeat([*which, *range(len(numbers))], lengths)
     keys = owner * (int(ids.max(initial=0)) + 1) + ids  # a key per (reference, word)
-    end = int(hyp_lengths.sum())
+    starts = np.cumsum(lengths) - lengths
+    end = int(texts.hyp_lengths.sum())
     known, number = np.unique(keys[end:], return_inverse=True)
-    place = np.arange(len(number)) - np.repeat(np.cumsum(ref_lengths) - ref_lengths, ref_lengths)
+    place = (np.arange(len(keys)) - np.repeat(starts, lengths))[end:]
     # the last mask is for words that the reference does not have
-    masks = np.zeros((k, len(known) + 1), dtype=np.uint64)
+    masks = np.zeros(((int(texts.ref_lengths.max()) + 63) // 64, len(known) + 1), dtype=np.uint64)
     np.bitwise_or.at(masks, (place >> 6, number), _ONE << (place & 63).astype(np.uint64))
-    texts = Pairs(hyp_lengths, ref_lengths[which])
-    starts = np.cumsum(hyp_lengths) - hyp_lengths
     at = find(known, keys[:end])[starts[texts.pair] + texts.place]
     texts.match = masks.take(at, axis=1, mode="wrap")
     return texts
@@ -269,27 +265,28 @@ def alignment(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, BoolArray, Bits
     placed at the word before it. Among equally short paths, seen from the end, a match or
     substitution is preferred to a word of the hypothesis alone, and that to one of the reference.
     """
-    left, matches = _path(texts, rows)
-    match = np.bitwise_or.reduce(matches, axis=0) > 0
-    pair, place = texts.pair, texts.place
-    entered = texts.ref_lengths[pair]  # (words,) reference words before the next word's row
-    entered[place + 1 < texts.hyp_lengths[pair]] = left[len(texts) :]
+    left, moves = _path(texts, rows)
+    matches = moves & texts.match
+    moved, match = (np.bitwise_or.reduce(bits, axis=0) > 0 for bits in (moves, matches))
     starts = np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths - 1  # (pairs,)
+    at = starts[texts.pair] + left + 1  # (words,) the entry of the word in the reference
     longest = len(texts.counts) + 1
     reached = np.zeros(len(texts) + int(texts.ref_lengths.sum()), dtype=np.int64)
     reached[starts] = np.arange(len(texts)) * longest
-    moved = left < entered
-    reached[(starts[pair] + left + 1)[moved]] = (pair * longest + place + 1)[moved]
+    reached[at[moved]] = (texts.pair * longest + texts.place + 1)[moved]
     ref_wrong = np.ones(len(reached), dtype=bool)
-    ref_wrong[(starts[pair] + left + 1)[match]] = False
+    ref_wrong[at[match]] = False
     owner = np.repeat(np.arange(len(texts)), texts.ref_lengths + 1)
     return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, matches
 
 
 def _path(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, Bits]:
-    """Count the reference words before each hypothesis word's row; mark its match, (k, words)."""
+    """Count the reference words before each hypothesis word's row; mark its own, (k, words).
+
+    That is the one it matches or replaces; a word of the hypothesis alone has none.
+    """
     before = _below(texts.ref_lengths, len(rows.up))  # (k, pairs) reference words not aligned yet
-    lefts, matches = np.empty_like(rows.up), np.empty_like(rows.up)
+    lefts, moves = np.empty_like(rows.up), np.empty_like(rows.up)
     stops = rows.corner | rows.above
     for place in range(len(texts.counts) - 1, -1, -1):
         at, n = texts.row(place), int(texts.counts[place])
@@ -298,11 +295,10 @@ def _path(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, Bits]:
         less[:-1] |= full[1:] << _LAST
         less ^= full
         less &= rows.corner[:, at]  # the last cell, if reached from the upper left
-        matches[:, at] = less
+        moves[:, at] = less
         full ^= less
         before[:, :n] = lefts[:, at] = full
-    matches &= texts.match
-    return ones(lefts, np.full(lefts.shape[1], 64 * len(lefts))), matches
+    return ones(lefts, np.full(lefts.shape[1], 64 * len(lefts))), moves
 
 
 # ---------------------------------------------------------------- shifts
@@ -372,18 +368,12 @@ def _search(texts: Pairs) -> IntArray:
 def _matches(place: IntArray, match: Bits) -> tuple[IntArray, IntArray]:
     """List nearby equal words: index of the hypothesis word, position in the reference."""
     slot, word = np.nonzero(match)
-    bits = match[slot, word]
-    matches = [(word[:0], word[:0])]
-    while len(bits):  # take the lowest bit of each
-        first = bits & -bits
-        ref = np.frexp(first.astype(np.float64))[1] - 1 + 64 * slot
-        near = np.abs(place[word] - ref) <= MAX_DISTANCE
-        matches.append((word[near], ref[near]))
-        bits = bits ^ first
-        more = bits > 0
-        bits, slot, word = bits[more], slot[more], word[more]
-    hyp_words, ref_places = zip(*matches)
-    return np.concatenate(hyp_words), np.concatenate(ref_places)
+    octets = match[slot, word].astype("<u8").view(np.uint8)
+    bits = np.flatnonzero(np.unpackbits(octets, bitorder="little").view(np.bool_))
+    ref = 64 * slot[bits >> 6] + (bits & 63)
+    word = word[bits >> 6]
+    near = np.abs(place[word] - ref) <= MAX_DISTANCE
+    return word[near], ref[near]
 
 
 def _candidates(texts: Pairs, rows: ShiftTable) -> tuple[Shifts, IntArray]:

@@ -41,7 +41,7 @@ class WordVectorMetric(Metric):
 
         def embed(text: str, at: int) -> FloatArray:
             words = tokenize_13a([text.lower()])[0].split()
-            known = [space.index[word] for word in words if word in space]
+            known = [space.index[word] for word in words if word in space.index]
             if len(known) < len(words):
                 run.warn("words without a vector are left out", at)
             return np.asarray(space.matrix[known], dtype=np.float64)

@@ -54,11 +54,10 @@ class TokenVectors(EncoderBackend):
 
     def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
         layouts = [self.layout(view) for view in batch]
-        ends = [
-            (0, len(layout.ids)) if self.everything else (layout.start, layout.stop)
+        positions = [
+            np.arange(len(layout.ids)) if self.everything else np.arange(layout.start, layout.stop)
             for layout in layouts
         ]
-        positions = [np.arange(*span) for span in ends]
         states = self.encoder.vectors(
             [layout.ids for layout in layouts], self.layers, [keep.tolist() for keep in positions]
         )

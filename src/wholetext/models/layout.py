@@ -71,8 +71,8 @@ def lay_out(
         return _cut_right(parts, markers, limit)
     room = max(0, limit - len(markers.opening) - len(markers.closing))
     fitted = fit_in(parts, room, len(markers.between))
-    ids, start = assemble(fitted, markers)
-    stop = start + len(fitted.scored)
+    ids, spans = assemble(fitted, markers)
+    start, stop = spans[len(fitted.before)]
     text = len(fitted.scored) + fitted.context
     return Layout(
         ids,
@@ -87,16 +87,14 @@ def lay_out(
     )
 
 
-def assemble(parts: Parts, markers: Markers) -> tuple[Ids, int]:
-    """The sequence, and the position of its first scored token."""
-    ids = [*markers.opening]
-    for context in parts.before:
-        ids += [*context, *markers.between]
-    start = len(ids)
-    ids += parts.scored
-    for context in parts.after:
-        ids += [*markers.between, *context]
-    return (*ids, *markers.closing), start
+def assemble(parts: Parts, markers: Markers) -> tuple[Ids, list[tuple[int, int]]]:
+    """The sequence, and where each part of the text begins and ends in it."""
+    ids, spans = [*markers.opening], list[tuple[int, int]]()
+    for text in (*parts.before, parts.scored, *parts.after):
+        ids += markers.between if spans else ()
+        spans.append((len(ids), len(ids) + len(text)))
+        ids += text
+    return (*ids, *markers.closing), spans
 
 
 def fit_in(parts: Parts, room: int, gap: int) -> Parts:
@@ -128,27 +126,16 @@ def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
 
     The scored segment is then whatever follows the last remaining separator.
     """
-    full, begin = assemble(parts, markers)
+    full, spans = assemble(parts, markers)
     body = full[: len(full) - len(markers.closing)][: max(0, limit - len(markers.closing))]
     ids = (*body, *markers.closing)
     separators = [i for i, token in enumerate(ids) if token == markers.between[-1]]
     start = separators[-2] + 1 if len(separators) > 1 else len(markers.opening)
-    # which ids of the sequence are text (1), not markers (0)
-    texts = Parts(_filled(1, parts.before), (1,) * len(parts.scored), _filled(1, parts.after))
-    marks = Markers(*_filled(0, (markers.opening, (), markers.between, ())))
-    remaining = sum(assemble(texts, marks)[0][: len(body)])
-    lost_focus = max(0, begin + len(parts.scored) - max(begin, len(body)))
-    lost_context = parts.context + len(parts.scored) - remaining - lost_focus
-    return Layout(
-        ids,
-        start,
-        len(ids) - len(markers.closing),
-        Fit(len(ids), len(ids) - remaining, lost_context, lost_focus),
-    )
-
-
-def _filled(value: int, parts: Iterable[Ids]) -> tuple[Ids, ...]:
-    return tuple((value,) * len(part) for part in parts)
+    sizes = [max(0, min(stop, len(body)) - begin) for begin, stop in spans]  # what remains of each
+    lost_focus = len(parts.scored) - sizes[len(parts.before)]
+    lost_context = parts.context + len(parts.scored) - sum(sizes) - lost_focus
+    fit = Fit(len(ids), len(ids) - sum(sizes), lost_context, lost_focus)
+    return Layout(ids, start, len(body), fit)
 
 
 def together(fits: Iterable[Fit]) -> Fit:

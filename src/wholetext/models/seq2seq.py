@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -104,7 +104,7 @@ class Seq2Seq(CheckpointBackend):
             chosen = hidden[rows, [step for span in spans for step in span]]
             next_ids = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, next_ids))
-        per_text = [[next(logs) for _ in span] for span in spans]
+        per_text = [{step: next(logs) for step in span} for span in spans]
         # published: a sequence cut on the right counts removed tokens, with log-probability 0
         sizes = [
             len(self.ids(x.target.text)) if self.truncation == "reference" else None for x in batch
@@ -132,8 +132,8 @@ class Seq2Seq(CheckpointBackend):
         if self.truncation == "context":
             return layout
         # the scored segment keeps its start in the full sequence
-        begin, size = assemble(parts, markers)[1], len(layout.ids)
-        stop = begin + len(parts.scored)
+        begin, stop = assemble(parts, markers)[1][len(parts.before)]
+        size = len(layout.ids)
         return replace(layout, start=min(begin, size), stop=min(stop, size))
 
     @property
@@ -189,15 +189,13 @@ def _log_probabilities(model: Any, hidden: Any, ids: list[int]) -> list[float]:
     return logs
 
 
-def _sums(layout: Layout, logs: list[float], tokens: int | None) -> TokenLogProbs:
-    """Sum the log-probabilities of the steps of a span; ``tokens`` is as laid out unless given."""
-    before = logs[:1] if 0 < layout.start <= len(layout.ids) else []
-    inside = logs[len(before) : len(before) + layout.stop - layout.start]
-    after = logs[len(before) + len(inside) :]
-    opening = sum(before) if layout.start else float("nan")  # nothing is written before a text
-    return TokenLogProbs(
-        opening, sum(inside), len(inside) if tokens is None else tokens, sum(after)
-    )
+def _sums(layout: Layout, logs: Mapping[int, float], tokens: int | None) -> TokenLogProbs:
+    """Sum log-probabilities by position; ``tokens`` is as laid out unless given."""
+    scored = range(layout.start, layout.stop)
+    # nothing is written before a text
+    before = logs.get(layout.start - 1, 0.0) if layout.start else float("nan")
+    total, after = sum(logs[step] for step in scored), logs.get(layout.stop, 0.0)
+    return TokenLogProbs(before, total, len(scored) if tokens is None else tokens, after)
 
 
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:

@@ -86,10 +86,12 @@ class Tokenizer:
 
     def ids(self, text: str, strip: bool = False) -> Ids:
         """The ids of a text alone, without markers."""
-        if strip:
-            text = text.strip()
-            text = f" {text}" if text and self.spaced else text
-        return self._encoded(text)
+        return self._encoded(self._stripped(text) if strip else text)
+
+    def _stripped(self, text: str) -> str:
+        """Remove surrounding blanks, but for the one with which byte-level texts begin."""
+        text = text.strip()
+        return f" {text}" if text and self.spaced else text
 
     def _encode(self, text: str) -> Ids:
         with guarded(self.folder, UNREADABLE):
@@ -135,10 +137,8 @@ class Tokenizer:
         """How many characters of the scored text the sequence holds; None: not known."""
         if self._core is None:
             return None
-        text, lead = view.text, 0
-        if reading.strip:
-            lead = len(text) - len(text.lstrip())
-            text, lead = (f" {text.strip()}", lead - 1) if self.spaced else (text.strip(), lead)
+        text = self._stripped(view.text) if reading.strip else view.text
+        lead = len(view.text) - len(view.text.lstrip()) - (len(text) - len(text.lstrip()))
         ends = [end for _, end in self.offsets(text)]
         remaining = len(ends) - self.layout(view, reading).fit.lost_focus
         return max(0, ends[remaining - 1] + lead) if remaining > 0 else 0

@@ -108,18 +108,17 @@ class Blonde(Metric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         analyser = run.resource(("analyser", self._table.id, self.tagger), self._analyser)
         finder = Finder(self._table, analyser.layers, self.profile)
-        texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
-        parts = (part for view in texts for part in view)
-        segments = list(dict.fromkeys(map(str.lower, parts) if self.lowercase else parts))
-        analyses = dict(zip(segments, run.map(analyser, segments)))
+        views = (view for request in requests for view in (request.hyp[0], *request.refs))
+        parts = (part.lower() if self.lowercase else part for view in views for part in view.scored)
+        segments = list(dict.fromkeys(parts))
+        orders = NGRAMS if "ngram1" in self.factors else ()
+        analyses = run.map(analyser, segments)
         files = (units.read_names, self.names), (units.read_annotations, self.annotations)
         reader = units.Reader(
-            finder,
-            analyses,
+            {part: units.read(finder, each, orders) for part, each in zip(segments, analyses)},
             run.survey or (),
             [read(name) for read, name in files if name],
             named=bool(self.names),
-            ngrams="ngram1" in self.factors,
             by_document=self.clip_scope == "document",
             lowercase=self.lowercase,
         )
@@ -182,11 +181,9 @@ class Blonde(Metric):
 
     def _ratios(self, table: FloatArray) -> FloatArray:
         """Precision and recall, smoothed for n-grams: (..., categories + features, 2)."""
-        ratio = table[..., :1] / table[..., 2:0:-1]  # 0/0 is undefined
-        grams = table[..., _ORDERS, :]
-        both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
-        for side, column in ((0, 2), (1, 1)):
-            ratio[..., _ORDERS, side] = self._smoothed(grams[..., 0], grams[..., column], both)
+        match, counts = table[..., :1], table[..., 2:0:-1]
+        ratio = match / counts  # 0/0 is undefined
+        ratio[..., _ORDERS, :] = self._smoothed(match[..., _ORDERS, :], counts[..., _ORDERS, :])
         return ratio
 
     @property
@@ -198,18 +195,13 @@ class Blonde(Metric):
     def floored(self, totals: FloatArray) -> NDArray[np.bool_]:
         """Where the geometric mean replaces a factor of 0: (..., factors, precision|recall)."""
         table = totals.reshape(*totals.shape[:-1], -1, 3)
-        ratio = self._ratios(table)[..., self._chosen, :]
-        if self.mean != "geometric":
-            return np.zeros(ratio.shape, dtype=np.bool_)
-        below = ratio < self.zero_value
-        if self.zero == "delta":
-            below = (ratio == 0) & (table[..., self._chosen, 2:0:-1] > 0)
-        return np.asarray(below & (np.asarray(self.importance)[:, None] > 0))
+        ratio, counts = (x[..., self._chosen, :] for x in (self._ratios(table), table[..., 2:0:-1]))
+        below = (ratio == 0) & (counts > 0) if self.zero == "delta" else ratio < self.zero_value
+        counted = np.greater(self.importance, 0)[:, None] & (self.mean == "geometric")
+        return np.asarray(below & counted)
 
-    def _smoothed(
-        self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]
-    ) -> FloatArray:
-        """(..., 4) matches and counts of n-grams → ratios.
+    def _smoothed(self, match: FloatArray, counts: FloatArray) -> FloatArray:
+        """Matches and counts of n-grams, (..., 4, 1) and (..., 4, precision|recall), as ratios.
 
         The released code divides by 0.25·count where nothing matched, and gives 0 to orders longer
         than every segment; the other profiles divide by the count and leave those orders undefined.
@@ -219,31 +211,30 @@ class Blonde(Metric):
         value = (
             SMOOTH_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
         )
-        seen = np.logical_and.accumulate(count > 0, axis=-1)
+        both = (counts[..., :1, :] > 0).all(axis=-1, keepdims=True)  # neither side is empty
+        seen = np.logical_and.accumulate(counts > 0, axis=-2)
         missed = seen & both & (match == 0)
-        weighted = count * (0.25 if reference else 1.0)
-        result = match / count
+        weighted = counts * (0.25 if reference else 1.0)
+        ratio = match / counts
         if self.smooth == "exp":
-            result = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * weighted), result)
+            ratio = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-2) * weighted), ratio)
         elif self.smooth == "floor":
-            result = np.where(missed, value / weighted, result)
+            ratio = np.where(missed, value / weighted, ratio)
         elif self.smooth == "add-k":
-            longer = np.arange(match.shape[-1]) > 0
-            result = np.where(longer & seen & both, (match + value) / (count + value), result)
-        unseen = np.where(seen[..., :1] & both, 0.0, np.nan) if reference else np.nan
-        return np.where(seen, result, unseen)
+            longer = np.arange(match.shape[-2])[:, None] > 0
+            ratio = np.where(longer & seen & both, (match + value) / (counts + value), ratio)
+        unseen = np.where(seen[..., :1, :] & both, 0.0, np.nan) if reference else np.nan
+        return np.where(seen, ratio, unseen)
 
     def _combine(
         self, values: FloatArray, totals: FloatArray, importance: Sequence[float]
     ) -> FloatArray:
         if self.mean != "geometric":
             return _mean(values, importance)
+        low, floor = values < self.zero_value, np.asarray(self.zero_value)  # NaN stays NaN
         if self.zero == "delta":  # 0/0 is left out
-            shares = np.where(totals > 0, self.zero_value / totals, np.nan)
-            values = np.where(values == 0, shares, values)
-        else:  # NaN stays NaN
-            values = np.where(values < self.zero_value, self.zero_value, values)
-        return np.asarray(np.exp(_mean(np.log(values), importance)))
+            low, floor = values == 0, np.where(totals > 0, self.zero_value / totals, np.nan)
+        return np.asarray(np.exp(_mean(np.log(np.where(low, floor, values)), importance)))
 
     def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
         """Harmonic mean; if one side has nothing: recall (reference), NaN (paper), 0 (fixed)."""

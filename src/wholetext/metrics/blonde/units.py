@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, repeat
 from pathlib import Path
@@ -30,6 +30,7 @@ NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
 HUMAN = ("ambiguity", "ellipsis")
 CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # first columns of the statistics in any language
 Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
+Segment = tuple[tuple[Occurrence, ...], Ngrams]
 # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _ERRORS = {"1": "ambiguity", "3": "ellipsis"}
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
@@ -140,20 +141,24 @@ def find_phrases(
 # ---------------------------------------------------------------- texts
 
 
+def read(finder: Finder, analysis: Analysis, orders: Sequence[str]) -> Segment:
+    """Find the occurrences of a segment and count its n-grams."""
+    words = [token.text for token in analysis.tokens]
+    grams = (zip(*(words[i:] for i in range(n))) for n, _ in enumerate(orders, 1))
+    return finder.find(analysis), tuple(map(Counter, grams))
+
+
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """Turns segments into units; a segment shared by systems is read once."""
+    """Turns requests into the units that are compared."""
 
-    finder: Finder
-    analyses: Mapping[str, Analysis]
+    segments: Mapping[str, Segment]  # shared by all systems
     references: tuple[tuple[str, ...], ...] = ()  # of every segment of the corpus
     # what people marked in each of these segments, by file
     files: Sequence[Sequence[Sequence[Checkpoint]]] = ()
     named: bool = False  # whether one of the files replaces the names that a tagger finds
-    ngrams: bool = True
     by_document: bool = False
     lowercase: bool = False
-    _read: dict[str, tuple[tuple[Occurrence, ...], Ngrams]] = field(default_factory=dict)
 
     def pairs(self, request: Request) -> list[Pair]:
         """Pair output and references by segment, or as whole documents."""
@@ -176,34 +181,26 @@ class Reader:
         """Collect what is marked in each segment, found by the references' place in the corpus."""
         if not self.files:
             return []
-        segments = tuple(zip(*(view.parts for view in request.refs)))
-        what = "the references of a text are not one piece of the corpus: use the view whole"
-        total = len(self.references)
-        uneven = [len(file) for file in self.files if len(file) != total]
-        if uneven:
-            what = f"there are {uneven[0]} lines for {total} segments"
-        for place in range(0 if uneven else total):
-            begins = self.references[place : place + 1] == segments[:1]
-            if begins and self.references[place : place + len(segments)] == segments:
-                lines = slice(place + request.refs[0].focus[0], place + len(segments))
-                return [[*chain(*line)] for line in zip(*(file[lines] for file in self.files))]
-        raise InputError(
-            f"the annotation lines of a text are unknown: {what}",
-            next="an annotation file has one line for each segment of the corpus, in order",
-        )
+        refs = tuple(zip(*(view.parts for view in request.refs)))
+        total, size = len(self.references), len(refs)
+        places = (at for at in range(total) if self.references[at : at + size] == refs)
+        place, uneven = next(places, None), [len(file) for file in self.files if len(file) != total]
+        if place is None or uneven:
+            what = "the references of a text are not one piece of the corpus: use the view whole"
+            lines = f"there are {uneven[0]} lines for {total} segments" if uneven else what
+            raise InputError(
+                f"the annotation lines of a text are unknown: {lines}",
+                next="an annotation file has one line for each segment of the corpus, in order",
+            )
+        scored = slice(place + request.refs[0].focus[0], place + size)
+        return [[*chain(*line)] for line in zip(*(file[scored] for file in self.files))]
 
     def _units(
         self, parts: Sequence[str], marked: Sequence[Sequence[Checkpoint]], *, is_ref: bool
     ) -> list[Unit]:
         units = []
         for index, (part, checkpoints) in enumerate(zip(parts, chain(marked, repeat(())))):
-            if part not in self._read:
-                analysis = self.analyses[part.lower() if self.lowercase else part]
-                words = [token.text for token in analysis.tokens]
-                orders = range(1, len(NGRAMS) + 1) if self.ngrams else ()
-                grams = tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in orders)
-                self._read[part] = self.finder.find(analysis), grams
-            occurrences, grams = self._read[part]
+            occurrences, grams = self.segments[part.lower() if self.lowercase else part]
             tagged = [item for item in occurrences if not self.named or item.category != "entity"]
             by_people = find_phrases(part, checkpoints, is_ref=is_ref)
             units.append(Unit(tuple((index, item) for item in (*tagged, *by_people)), grams))
@@ -242,13 +239,9 @@ def count(
 
 def spans(pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, Any]:
     """List ``[segment, start, end, category, feature, matched]`` of output and references."""
-    refs = max((len(refs) for _, refs in pairs), default=0)
-    shown: dict[str, Any] = {"hyp": [], "refs": [[] for _ in range(refs)]}
-    for hyp, units in pairs:
-        shown["hyp"] += _marked(hyp, units, weights)
-        for rows, unit in zip(shown["refs"], units):
-            rows += _marked(unit, [hyp], weights)
-    return shown
+    hyps = (_marked(hyp, refs, weights) for hyp, refs in pairs)
+    refs = zip(*([_marked(ref, [hyp], weights) for ref in refs] for hyp, refs in pairs))
+    return {"hyp": [*chain(*hyps)], "refs": [[*chain(*rows)] for rows in refs]}
 
 
 def _marked(

@@ -117,10 +117,10 @@ def clusters(
 ) -> list[tuple[str, ...]]:
     """Group words whose cosine exceeds the threshold; words without a vector stay alone."""
     distinct = list(dict.fromkeys(words))
-    known = [word for word in distinct if word in vectors]
+    known = [word for word in distinct if word in vectors.index]
     unit = vectors.unit(known)  # (known, dims)
     groups = _linked(known, np.argwhere(unit @ unit.T > threshold))
-    alone = [(word,) for word in distinct if word not in vectors]
+    alone = [(word,) for word in distinct if word not in vectors.index]
     return alone + [tuple(sorted(group)) for group in groups]
 
 

@@ -31,9 +31,6 @@ class StaticVectors:
     index: Mapping[str, int]
     matrix: NDArray[np.float32]  # (words, dims); may be mapped from disk
 
-    def __contains__(self, word: object) -> bool:
-        return word in self.index
-
     def unit(self, words: Sequence[str]) -> FloatArray:
         """Vectors at unit length, (words, dims); every word must be known."""
         rows = np.asarray(self.matrix[[self.index[word] for word in words]], dtype=np.float64)

@@ -143,15 +143,16 @@ class Comet(ModelMetric):
         ]
 
     def backend(self, run: Runtime) -> CrossEncoder | SentenceVectors:
-        model = self._model(run)
-        limit = model.tokenizer.limited(self.limit, self.model)
-        if not self.overlapping:
-            return SentenceVectors(
-                model, TokenizedText(limit, self.truncation), self.pool_special_tokens
-            )
-        return run.resource(
-            (*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit)
+        key = ("comet", self.model, self.revision, run.device, run.dtype)
+        precision = Precision(run.device, run.dtype)
+        model = run.resource(
+            key, lambda: CometModel(locate_comet(self.model, self.revision), precision)
         )
+        limit = model.tokenizer.limited(self.limit, self.model)
+        if self.overlapping:
+            return CrossEncoder(model, limit)
+        reading = TokenizedText(limit, self.truncation)
+        return SentenceVectors(model, reading, self.pool_special_tokens)
 
     def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)
@@ -236,15 +237,6 @@ class Comet(ModelMetric):
         shares = SCORE_WEIGHTS if len(passes) == 3 else (sum(SCORE_WEIGHTS),)
         regressed = sum(share * min(1.0, score) for share, score in zip(shares, raw))
         return regressed + MQM_WEIGHT * facts["mqm"], facts
-
-    def _model(self, run: Runtime) -> CometModel:
-        precision = Precision(run.device, run.dtype)
-        return run.resource(
-            self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision)
-        )
-
-    def _key(self, run: Runtime) -> tuple[str, ...]:
-        return ("comet", self.model, self.revision, run.device, run.dtype)
 
 
 def _name(x: Request) -> str:

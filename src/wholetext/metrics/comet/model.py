@@ -268,6 +268,12 @@ class CometModel:
             modules.append(activation(self.hparams.final_activation))
         return torch.nn.Sequential(*modules).eval().to(self.encoder.device)
 
+    @cached_property
+    def tagger(self) -> Any:
+        """The layer that labels tokens: (n, width) → (n, labels)."""
+        labels = len(self.hparams.labels) + 1
+        return self.linear("hidden2tag", self.width, labels).to(self.encoder.device)
+
     def linear(self, name: str, inputs: int, outputs: int) -> Any:
         """Build a linear layer from the checkpoint."""
         weight = self.tensor(f"{name}.weight", (outputs, inputs)).float()
@@ -464,8 +470,8 @@ class CrossEncoder(EncoderBackend):
         joined = list(markers.opening)
         for i, text in enumerate(fitted):
             joined += markers.pair if i else ()
-            inner, begin = assemble(text, bare)
-            spans.append((len(joined) + begin, len(joined) + begin + len(text.scored)))
+            inner, places = assemble(text, bare)
+            spans.append([len(joined) + place for place in places[len(text.before)]])
             joined += inner
         ids, start = (*joined, *markers.closing)[: self.limit], spans[0][0]
         kept = sum(max(0, min(stop, len(ids)) - min(begin, len(ids))) for begin, stop in spans)
@@ -492,13 +498,8 @@ class CrossEncoder(EncoderBackend):
                 return [(score, None) for score in scores]
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
             rows = [row[layout.kept(markers=True)] for row, layout in zip(words, layouts)]
-            labels = [self.tagger(row).softmax(dim=-1).cpu().numpy() for row in rows]
+            labels = [self.model.tagger(row).softmax(dim=-1).cpu().numpy() for row in rows]
             return list(zip(scores, labels))
-
-    @cached_property
-    def tagger(self) -> Any:
-        labels = len(self.model.hparams.labels) + 1
-        return self.model.linear("hidden2tag", self.model.width, labels).to(self.encoder.device)
 
     def seen(self, request: Request) -> int:
         """Count the characters of the hypothesis that the sequence holds."""

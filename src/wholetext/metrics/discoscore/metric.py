@@ -7,7 +7,6 @@ docs/discourse.md lists where code and paper part.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,8 +77,11 @@ class EncodedMetric(FocusMetric):
 
     def encoded(
         self, requests: Sequence[Request], run: Runtime, match: Matching = "reference"
-    ) -> Iterator[tuple[Excerpt, AnalysedText, Passage, FloatArray]]:
-        """Yield texts with vectors of mentions, then of sentences; both metrics share them."""
+    ) -> Iterator[tuple[Excerpt, AnalysedText, dict[int, FloatArray], FloatArray]]:
+        """Yield texts with vectors by mentioning word, and those of sentences, (n, hidden).
+
+        Both metrics share them. Without the words and sentences that ``truncate`` cut.
+        """
         read, passages = self.readings(requests, run, self.words), []
         for text in read.values():
             foci = mentions(text, match)
@@ -87,7 +89,16 @@ class EncodedMetric(FocusMetric):
             passages.append(Passage(text.words, tuple(sorted(places)), text.sentences))
         rows = run.map(self.encoder(run), passages)
         for (view, text), passage, vectors in zip(read.items(), passages, rows, strict=True):
-            yield view, text, passage, vectors.astype(np.float64)
+            known, states = ~np.isnan(vectors[:, 0]), vectors.astype(np.float64)
+            words = {place: states[i] for i, place in enumerate(passage.places) if known[i]}
+            sentences = slice(len(passage.places), None)
+            yield view, text, words, states[sentences][known[sentences]]
+
+
+def mean_defined(values: Sequence[FloatArray]) -> FloatArray:
+    """Average arrays of a shape over those without NaN; NaN if there are none."""
+    defined = [value for value in values if not np.isnan(value).any()]
+    return np.asarray(np.mean(defined, axis=0) if defined else np.full_like(values[0], np.nan))
 
 
 # ---------------------------------------------------------------- DS-Focus
@@ -111,16 +122,14 @@ def focus_distance(
     no_overlap: str = "zero",
 ) -> FloatArray:
     """(precision, recall): distance of shared foci per focus of hyp and of ref (section 3.1)."""
-
-    def length(row: FloatArray) -> float:
-        square = float((row**2).sum())
-        return square if squared else math.sqrt(square)
-
-    shared = [length(hyp[name] - ref[name]) for name in hyp if name in ref]
+    power = 2 if squared else 1
+    shared = [np.linalg.norm(hyp[name] - ref[name]) ** power for name in hyp if name in ref]
     if shared:
         return np.array([sum(shared) / len(hyp), sum(shared) / len(ref)])
     if no_overlap == "max":  # each focus against its own opposite
-        opposite = ([length(2 * row) for row in text.values()] for text in (hyp, ref))
+        opposite = (
+            [np.linalg.norm(2 * row) ** power for row in text.values()] for text in (hyp, ref)
+        )
         return np.array([np.mean(lengths) if lengths else 0.0 for lengths in opposite])
     return np.full(2, np.nan if no_overlap == "nan" else 0.0)
 
@@ -157,13 +166,12 @@ class DsFocus(EncodedMetric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         merged = self.foci(run)
         foci: dict[Excerpt, dict[str, FloatArray]] = {}
-        for view, text, passage, vectors in self.encoded(requests, run, self.focus_match):
+        for view, text, words, _ in self.encoded(requests, run, self.focus_match):
             grid = merged(mentions(text, self.focus_match))
             kept = {name: at for name, at in grid.items() if len(at) >= self.min_mentions}
-            rows_of = zip(passage.places, vectors)
-            known = {place: row for place, row in rows_of if not np.isnan(row[0])}
-            foci[view] = focus_vectors(kept, known)
-        rows = np.full((len(requests), 3), np.nan)
+            foci[view] = focus_vectors(kept, words)
+        rows = np.empty((len(requests), 2))  # precision, recall
+        squared = self.distance == "sqeuclidean"
         for at, request in enumerate(requests):
             pairs = [(foci[hyp], foci[ref]) for hyp, ref in request.pairs()]
             alone = sum(hyp.keys().isdisjoint(ref) for hyp, ref in pairs)
@@ -172,14 +180,11 @@ class DsFocus(EncodedMetric):
                     at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}"
                 )
                 run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
-            squared = self.distance == "sqeuclidean"
-            both = np.array([focus_distance(*pair, squared, self.no_overlap) for pair in pairs])
-            defined = both[~np.isnan(both).any(axis=1)]  # (references, 2)
-            if len(defined):
-                rows[at, :2] = defined.mean(axis=0)
-        rows[:, 2] = rows[:, :2].mean(axis=1)  # what the paper calls F-score is this mean
-        chosen = ("precision", "recall", "f").index(self.variant)
-        scores = np.concatenate([rows[:, chosen : chosen + 1], rows], axis=1)  # (n, outputs)
+            rows[at] = mean_defined([focus_distance(*p, squared, self.no_overlap) for p in pairs])
+        precision, recall = rows.T
+        # what the paper calls F-score is this mean
+        table = {"precision": precision, "recall": recall, "f": (precision + recall) / 2}
+        scores = np.column_stack([table[self.variant], *table.values()])  # (n, outputs)
         return mean_stats(-scores if self.negate else scores)
 
 
@@ -249,24 +254,21 @@ class DsSent(EncodedMetric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         merged = self.foci(run)
         rows: dict[Excerpt, FloatArray] = {}
-        for view, text, passage, states in self.encoded(requests, run):
-            vectors = states[len(passage.places) :]  # (sentences, hidden)
-            kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
+        for view, text, _, sentences in self.encoded(requests, run):
             foci = {
-                focus: tuple(i for i in places if i < kept)
+                focus: tuple(i for i in places if i < len(sentences))
                 for focus, places in merged(grid(text)).items()
             }
-            rows[view] = refine(vectors[:kept], foci if self.use_graph else {}, self.weighting)
-        scores = np.full(len(requests), np.nan)
+            rows[view] = refine(sentences, foci if self.use_graph else {}, self.weighting)
+        scores = []
         for at, request in enumerate(requests):
-            each: list[float] = []
+            each: list[FloatArray] = []
             for hyp, ref in request.pairs():
                 score, reason = similarity(rows[hyp], rows[ref], self.match)
                 twice = self.one_sentence_refs == "twice" and len(rows[ref]) == 1
-                each += [score, score] if twice else [score]
+                each += [np.array(score)] * (2 if twice else 1)
                 if reason:
                     run.detail(at, reason=reason)
                     run.warn(reason, at)
-            known = [score for score in each if not np.isnan(score)]
-            scores[at] = np.mean(known) if known else np.nan
-        return mean_stats(scores)
+            scores.append(mean_defined(each))
+        return mean_stats(np.array(scores))
