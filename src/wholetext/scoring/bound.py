@@ -141,7 +141,7 @@ class BoundMetric:
             part = f"{len(output.realigned)}/{len(self.corpus)}"
             items |= {"realigned": f"{part} {' '.join(how)}{nulls}"}
         covered = rows.covered
-        items |= {"rows": len(rows), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
+        items |= {"rows": len(rows.doc), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
         items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
         items |= {**outcomes, "corpus": self.corpus_hash, "wholetext": __version__}
         return Signature(items, self.scorer.chosen)
@@ -160,7 +160,10 @@ def bind(
 
     ``remote``: models run elsewhere, so their device need not be here.
     """
-    metric = parsed.metric.annotated(corpus.annotations).resolve(corpus.langs)
+    metric = parsed.metric
+    if corpus.annotations:
+        metric = metric.annotated(corpus.annotations)
+    metric = metric.resolve(corpus.langs)
     if trait(metric, "rivals") and len(outputs) < 2:
         raise MetricError(
             f"{metric.name} compares systems, and there is only one",

@@ -269,7 +269,7 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
                 f"{first.system!r}",
                 next="score all systems on one corpus, or compare by document",
             )
-    column = first.column(output)
+    column = 0 if output is None else first.column(output)
     value = {name: float(each.table("corpus")[0, column]) for name, each in scores.items()}
     sign = -1 if first.higher_is_better else 1
     names = sorted(
