@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
@@ -132,7 +133,7 @@ class Rows(Sequence[Row]):
             int(np.searchsorted(self.doc, doc, "right")),
         )
 
-    @property
+    @cached_property
     def covered(self) -> NDArray[np.bool_]:
         """(segments,) whether a row covers the segment or it was not requested; others were dropped."""
         covered = self.coverage() > 0

@@ -99,7 +99,7 @@ class Results(Tabular):
             warnings=tuple(note for note in self.warnings if note not in of_scores),
         )
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """Spec → short name, as tables show it; two that would look the same keep their specs."""
         short = {spec: label(spec) for spec in self.scores}
