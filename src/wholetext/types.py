@@ -14,7 +14,7 @@ import numpy as np
 
 from wholetext.errors import InputError, MetricError, count, known, listed
 from wholetext.notebook.display import brief, printed, shortened
-from wholetext.notebook.frames import Tabular
+from wholetext.notebook.frames import Level as Level, Tabular
 from wholetext.notes import UNITS, Note, row_notes
 from wholetext.signature import Signature as Signature
 
@@ -27,7 +27,6 @@ else:  # annotations are never evaluated for arrays, and numpy.typing costs a te
     FloatArray = IntArray = np.ndarray
 
 ALL = "all"  # in place of names of references
-Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
 In = TypeVar("In", bound=Hashable)
 Out = TypeVar("Out")

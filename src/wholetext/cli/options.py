@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -499,8 +499,6 @@ class Testing:
 
         None if the stored comparison is as requested.
         """
-        from dataclasses import replace
-
         from wholetext.scoring.significance.compare import Significance
 
         stored = run.significance if run is not None else None

@@ -160,10 +160,7 @@ def bind(
 
     ``remote``: models run elsewhere, so their device need not be here.
     """
-    metric = parsed.metric
-    if corpus.annotations:
-        metric = metric.annotated(corpus.annotations)
-    metric = metric.resolve(corpus.langs)
+    metric = parsed.metric.annotated(corpus.annotations).resolve(corpus.langs)
     if trait(metric, "rivals") and len(outputs) < 2:
         raise MetricError(
             f"{metric.name} compares systems, and there is only one",
