@@ -19,7 +19,7 @@ from wholetext.views import VIEWS, View
 
 T = typing.TypeVar("T")
 _NATURAL = re.compile("0|[1-9][0-9]{0,17}")
-CORE_METRICS: Mapping[str, str] = {
+BUILTIN: Mapping[str, str] = {
     "bleu": "wholetext.metrics.surface:Bleu",
     "chrf": "wholetext.metrics.surface:Chrf",
     "chrf++": "wholetext.metrics.surface:ChrfPlusPlus",
@@ -52,10 +52,9 @@ CORE_METRICS: Mapping[str, str] = {
     "lexical-chain": "wholetext.metrics.cohesion.metric:LexicalChain",
     "freq": "wholetext.metrics.cohesion.metric:Freq",
     "conn": "wholetext.metrics.cohesion.metric:Conn",
+    **slices.added("metrics"),
 }
-BUILTIN: Mapping[str, str] = {**CORE_METRICS, **slices.added("metrics")}
-
-CORE_ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
+ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "d-bleu": "whole:bleu",
     "d-chrf": "whole:chrf",
     "doc-bertscore": "context(prev=2):bertscore",
@@ -106,8 +105,8 @@ CORE_ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "gemba-da": "judge-da",
     "gemba-mqm": "judge-mqm",
     "gemba-esa": "judge-esa",
+    **slices.added("aliases"),
 }
-ALIASES: Mapping[str, str] = {**CORE_ALIASES, **slices.added("aliases")}
 # names that stand for several metrics
 ELSEWHERE: Mapping[str, str] = {"discoscore": "ds-focus or ds-sent"}
 
@@ -119,7 +118,7 @@ class Scorer:
     view: View
     metric: Metric
 
-    @property
+    @functools.cached_property
     def spec(self) -> str:
         """Canonical spec string: defaults left out, reads back as the same scorer."""
         args = arguments(self.metric)

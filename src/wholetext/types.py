@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, count, known, listed
 from wholetext.notebook.display import brief, printed, shortened
-from wholetext.notebook.frames import Tabular
+from wholetext.notebook.frames import Level as Level, Tabular
 from wholetext.notes import UNITS, Note, row_notes
 from wholetext.signature import Signature as Signature
 
@@ -26,7 +27,6 @@ else:  # annotations are never evaluated for arrays, and numpy.typing costs a te
     FloatArray = IntArray = np.ndarray
 
 ALL = "all"  # in place of names of references
-Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
 In = TypeVar("In", bound=Hashable)
 Out = TypeVar("Out")
@@ -132,7 +132,7 @@ class Rows(Sequence[Row]):
             int(np.searchsorted(self.doc, doc, "right")),
         )
 
-    @property
+    @cached_property
     def covered(self) -> NDArray[np.bool_]:
         """(segments,) whether a row covers the segment or it was not requested; others were dropped."""
         covered = self.coverage() > 0
@@ -141,7 +141,7 @@ class Rows(Sequence[Row]):
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
         """(segments, …) sum of (rows, …) ``values``, by default 1, over the rows of a segment."""
         offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
-        add = np.ones(len(self)) if values is None else values
+        add = np.ones(len(self.doc)) if values is None else values
         edge = np.zeros((int(self.sizes.sum()) + 1, *add.shape[1:]))
         np.add.at(edge, offset + self.start, add)
         if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
@@ -377,7 +377,7 @@ class Scores(Tabular):
 
         Notes are made from data stored with the scores: cached or not, they are the same.
         """
-        scores = self.table("row")[:, 0] if len(self.rows) else np.zeros(0)
+        scores = self.table("row")[:, 0] if len(self.stats) else np.zeros(0)
         unit = UNITS.get(self.signature.get("view", ""), "segments")
         notes = row_notes(self.stated, scores, self.lost, self.details, unit)
         covered = self.rows.covered
@@ -401,12 +401,10 @@ class Scores(Tabular):
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
         """(items,) scores at a level: the main output, or ``output`` (``precision``, a category …)."""
-        return self.table(level)[:, self.column(output)]
+        return self.table(level)[:, 0 if output is None else self.column(output)]
 
-    def column(self, output: str | None) -> int:
+    def column(self, output: str) -> int:
         """The column of an output in tables; the first is the score itself."""
-        if output is None:
-            return 0
         known("output", output, self.outputs, where=self.metric, error=MetricError)
         return self.outputs.index(output)
 

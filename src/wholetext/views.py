@@ -24,7 +24,8 @@ class Sides:
     src: bool = False
     refs: tuple[str, ...] = ()
     context_refs: tuple[str, ...] = ()  # where reference context for the hypothesis may come from
-    count: Callable[[Request], int] | None = None  # content tokens of a request, for token budgets
+    # content tokens of a request, for token budgets; None: the metric has no model
+    count: Callable[[Request], int] | None = None
     other: tuple[Document, tuple[str, ...]] | None = (
         None  # a document and its output that provide wrong context
     )
@@ -51,9 +52,6 @@ class View:
     """Division of a document into rows, and the text of each row's request."""
 
     name: ClassVar[str]
-    counts_tokens: ClassVar[bool] = (
-        False  # whether the spans depend on a model's tokens of the text
-    )
 
     joiner: Joiner = "auto"
 
@@ -229,10 +227,6 @@ class Slide(View):
                 "slide needs a window, size=segments or tokens=budget, and a step of 1 up to size",
                 next="e.g. slide(size=6,step=6):… or slide(tokens=500):…",
             )
-
-    @property
-    def counts_tokens(self) -> bool:  # type: ignore[override]
-        return self.tokens is not None
 
     def spans(self, size: int) -> list[Span]:
         window, step = self.size or 1, self.step or 1

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from wholetext.scoring.comparison import Domains
     from wholetext.scoring.results import Results
     from wholetext.scoring.significance.compare import Comparison, SystemResult
-    from wholetext.types import Scores
 
 ARROWS = {True: "↑", False: "↓"}  # to better scores
 _PIPES = str.maketrans({"|": r"\|"})
@@ -86,7 +85,7 @@ def _table(
 
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     systems = [standing.system for standing in first.standings]  # best first
-    scores = [[system, *(_cell(c[system], c.decimals) for c in comparisons)] for system in systems]
+    cells = [[system, *(_cell(c[system], c.decimals) for c in comparisons)] for system in systems]
     titles = [f"{results.title(c)} {ARROWS[c.higher_is_better]}" for c in comparisons]
     heads = [
         Text(
@@ -96,7 +95,7 @@ def _table(
         for title, c in zip(titles, comparisons)
     ]
     console.print(terminal.wrapped(printable(results.finding), console.width, " ") + "\n")
-    terminal.print_blocks(["system", *heads], scores, 1, console)
+    terminal.print_blocks(["system", *heads], cells, 1, console)
     if results.controls:
         _print_controls(results, comparisons, console)
     for title, comparison in zip(titles, comparisons):
@@ -110,16 +109,21 @@ def _table(
             terminal.print_blocks(head, cells, 1, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
     legend = _legend(comparisons)
-    size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
+    size = f"{count(len(corpus.docs), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     size = terminal.wrapped(f"{size}{langs}. {legend}", console.width, " ")
     console.print(f"\n{size}", style="dim")
     test = terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6)
     console.print(test, style="dim")
     for comparison in comparisons:
-        for signature in _signatures(results.scores[comparison.metric], signatures):
+        owners: dict[str, list[str]] = {}  # signature → systems
+        for system, scores in results.scores[comparison.metric].items():
+            signature = str(scores.signature) if signatures else scores.signature.short
+            owners.setdefault(signature, []).append(system)
+        for signature, names in owners.items():
+            line = f"{signature}  {', '.join(names)}" if len(owners) > 1 else signature
             if not signatures:
-                signature = terminal.wrapped(signature, console.width, "| ", "  ")
-            console.print(signature, style="dim", soft_wrap=True)
+                line = terminal.wrapped(line, console.width, "| ", "  ")
+            console.print(line, style="dim", soft_wrap=True)
     terminal.warn(notes, console)
 
 
@@ -150,17 +154,6 @@ def _stated_controls(results: Results, comparisons: Sequence[Comparison]) -> lis
         )
         for control in results.controls
     ]
-
-
-def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
-    """List the signature that all systems share, or every signature with its systems."""
-    owners: dict[str, list[str]] = {}
-    for system, scores in by_system.items():
-        signature = str(scores.signature) if full else scores.signature.short
-        owners.setdefault(signature, []).append(system)
-    if len(owners) == 1:
-        return list(owners)
-    return [f"{signature}  {', '.join(systems)}" for signature, systems in owners.items()]
 
 
 def pairs(results: Results, comparisons: Sequence[Comparison], decimals: int | None = None) -> None:

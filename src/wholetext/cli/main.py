@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
 
 # Command → its function, or cyclopts app if it has subcommands; imported when used, so that help
-# is fast. Slices add theirs.
-CORE_VERBS = {
+# is fast. `group command` is a subcommand. Slices add theirs.
+VERBS = {
     "score": "wholetext.cli.score:score",
     "compare": "wholetext.cli.runs:compare",
     "gate": "wholetext.cli.runs:gate",
@@ -33,8 +33,8 @@ CORE_VERBS = {
     "demo": "wholetext.cli.score:demo",
     "help": "wholetext.cli.topics:help_",
     "cache": "wholetext.cli.about:cache",
+    **slices.added("commands"),
 }
-VERBS = CORE_VERBS | slices.added("commands")  # `group command` → place
 COMMANDS = list(dict.fromkeys(name.partition(" ")[0] for name in VERBS))  # groups count as one
 SCORING = {"score", "meta", "explain", "demo"}  # commands that cache finished rows
 HELP = {"-h", "--help", "--help-all"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -221,24 +221,6 @@ Device = Annotated[
         help="`DEVICE` of models: auto, cpu, cuda or mps.",
     ),
 ]
-Endpoint = Annotated[
-    str,
-    option(
-        "--endpoint",
-        env_var="OPENAI_BASE_URL",
-        rare=True,
-        help="`URL` of the OpenAI-compatible server of judges.",
-    ),
-]
-Prices = Annotated[
-    str,
-    option(
-        "--prices",
-        env_var="WHOLETEXT_PRICES",
-        rare=True,
-        help="`FILE` with prices of judges' models (TOML).",
-    ),
-]
 Quiet = Annotated[bool, option("-q", "--quiet", rare=True, help="Do not show progress or hints.")]
 Decimals = Annotated[
     int | None,
@@ -371,7 +353,16 @@ class Execution:
             help="Number of GPUs to use, with one worker each by default; 0 = --device cpu.",
         ),
     ] = None
-    endpoint: Annotated[Endpoint, Parameter(group="LLM judges")] = ""
+    endpoint: Annotated[
+        str,
+        option(
+            "--endpoint",
+            env_var="OPENAI_BASE_URL",
+            rare=True,
+            group="LLM judges",
+            help="`URL` of the OpenAI-compatible server of judges.",
+        ),
+    ] = ""
     parallel: Annotated[
         int,
         option(
@@ -391,7 +382,16 @@ class Execution:
             help="Maximum number of `SECONDS` per call to a judge.",
         ),
     ] = 600
-    prices: Annotated[Prices, Parameter(group="LLM judges")] = ""
+    prices: Annotated[
+        str,
+        option(
+            "--prices",
+            env_var="WHOLETEXT_PRICES",
+            rare=True,
+            group="LLM judges",
+            help="`FILE` with prices of judges' models (TOML).",
+        ),
+    ] = ""
     budget: Annotated[
         float | None,
         option(
@@ -499,8 +499,6 @@ class Testing:
 
         None if the stored comparison is as requested.
         """
-        from dataclasses import replace
-
         from wholetext.scoring.significance.compare import Significance
 
         stored = run.significance if run is not None else None

@@ -29,12 +29,6 @@ _REMEDY = "delete the file, choose another with WHOLETEXT_CACHE=…, or run with
 _FAULTS = (sqlite3.Error, OSError, ValueError, MemoryError, OverflowError)
 
 
-def default_path() -> Path:
-    """Return ``$WHOLETEXT_CACHE`` or ``wholetext/cache.sqlite`` in the user's cache folder."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return Path(os.environ.get("WHOLETEXT_CACHE") or root / "wholetext" / "cache.sqlite")
-
-
 def content_key(*parts: object) -> bytes:
     """Return a 20-byte key of JSON-ready parts; unambiguous, because JSON is."""
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).digest()
@@ -57,10 +51,12 @@ class CacheInfo:
 
 
 class Cache:
-    """Cached values by key."""
+    """Cached values by key, by default in ``$WHOLETEXT_CACHE`` or in the user's cache folder."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_path()
+        root = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        default = os.environ.get("WHOLETEXT_CACHE") or root / "wholetext" / "cache.sqlite"
+        self.path = path or Path(default)
         with self._faults():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)

@@ -62,7 +62,8 @@ def replacing_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -
         for path in filter(Path.is_file, staged.iterdir()):
             sync(path)
         with _locked(target.parent):
-            _check_own(target, kind, overwrite)  # another process may have been faster
+            if target.exists():
+                _check_own(target, kind, overwrite)  # another process may have been faster
             old = target.with_name(OLD.format(target.name))
             if old.is_dir():
                 _carry(old, target, kind)  # what a killed process left to do
@@ -79,7 +80,8 @@ def check_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -> No
     target = Path(os.path.realpath(folder))
     restore(folder, kind.error)
     with _staged(next(filter(Path.exists, (*target.parents, target))), folder, kind):
-        _check_own(target, kind, overwrite)
+        if target.exists():
+            _check_own(target, kind, overwrite)
 
 
 def restore(folder: Path, error: type[WholetextError]) -> None:
@@ -95,8 +97,6 @@ def restore(folder: Path, error: type[WholetextError]) -> None:
 
 
 def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
-    if not folder.exists():
-        return
     written, what = None, f"this file is not a {kind.noun}"
     names, foreign = list[str](), [folder.name]
     if folder.is_dir():

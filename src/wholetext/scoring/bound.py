@@ -130,7 +130,7 @@ class BoundMetric:
             and (lent := view.borrowed(self.sides))
         ):
             items |= {"context_refs": ",".join(lent)}
-        if not trait(metric, "remote") and metric.fits([], self.engine) is not None:
+        if not trait(metric, "remote") and self.sides.count is not None:
             items |= {"dtype": self.engine.dtype}
         if trait(metric, "rivals"):
             items |= {"rivals": ",".join(output.system for output in self.outputs)}
@@ -141,7 +141,7 @@ class BoundMetric:
             part = f"{len(output.realigned)}/{len(self.corpus)}"
             items |= {"realigned": f"{part} {' '.join(how)}{nulls}"}
         covered = rows.covered
-        items |= {"rows": len(rows), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
+        items |= {"rows": len(rows.doc), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
         items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
         items |= {**outcomes, "corpus": self.corpus_hash, "wholetext": __version__}
         return Signature(items, self.scorer.chosen)
@@ -169,14 +169,9 @@ def bind(
         )
     if any(output.nulls for output in outputs):
         check_worst(metric, outputs)
-    view, sides = parsed.view, sides_of(metric, parsed.view, corpus, refs, engine)
+    view, sides = parsed.view, sides_of(metric, corpus, refs, engine)
     placed = (engine.device, engine.dtype) != ("auto", "fp32")
-    if (
-        placed
-        and not remote
-        and not trait(metric, "remote")
-        and metric.fits([], engine) is not None
-    ):
+    if placed and not remote and not trait(metric, "remote") and sides.count is not None:
         pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
     for output in outputs:  # now, not after hours of other metrics
         try:
@@ -199,7 +194,7 @@ def bind(
 
 
 def sides_of(
-    metric: Metric, view: View, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
+    metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
 ) -> Sides:
     """Choose the sides that the metric reads; raise an error if one that it needs is missing."""
     refs = chosen if chosen is not None else corpus.standard or corpus.references
@@ -225,7 +220,6 @@ def sides_of(
             where=corpus.id,
             next="give it (-s, in Python srcs=)",
         )
-    has_model = metric.fits([], engine) is not None
 
     def tokens(request: Request) -> int:
         """Count the tokens of the text itself, without markers, whether or not they fit."""
@@ -240,7 +234,7 @@ def sides_of(
         src="src" in uses and corpus.has_source,
         refs=refs if "ref" in uses else (),
         context_refs=refs,
-        count=tokens if has_model and view.counts_tokens else None,
+        count=None if metric.fits([], engine) is None else tokens,
         own_context=trait(metric, "own_context"),
     )
 

@@ -63,7 +63,7 @@ class _Pending:
     """A chunk with the rows of its distinct requests, from the cache or from a worker to come."""
 
     chunk: Chunk
-    where: IntArray  # (requests,) index into rows
+    places: list[int]  # of each request in rows
     rows: list[bytes]  # b"" where it is not in the cache
     keys: list[bytes]  # none without a cache
     computed: Future[Answer]  # the rows that are missing
@@ -124,12 +124,12 @@ class Computer:
         else:
             work = (chunk.metric, missing, chunk.survey, chunk.report)
             computed.set_result((engine.rows(*work) if missing else [], {}))
-        return _Pending(chunk, np.array(places, dtype=np.int64), rows, keys, computed)
+        return _Pending(chunk, places, rows, keys, computed)
 
     def _finish(self, pending: _Pending) -> None:
         """Store new rows in the cache and pass on the statistics of the chunk."""
         computed, worker = pending.computed.result()
-        own = environment("", here=False)
+        own = environment("", here=False) if worker else {}
         for name, value in worker.items():
             if name in (*_PACKAGES, "wholetext") and own.get(name, value) != value:
                 raise WorkerError(
@@ -143,7 +143,7 @@ class Computer:
         if pending.keys and self.engine.cache:
             new = ((pending.keys[at], pending.rows[at]) for at in missing)
             self.engine.cache.put(f"rows:{pending.chunk.metric.name}", new)
-        pending.chunk.take(decoded(pending.rows).of(pending.where))
+        pending.chunk.take(decoded([pending.rows[at] for at in pending.places]))
 
 
 # ---------------------------------------------------------------- on a worker
@@ -279,8 +279,9 @@ class MetricRun:
                 yield Chunk(metric, requests, salt, take, survey, report)
 
     def _take(self, stops: Sequence[int], end: int, measured: Measured) -> None:
+        stats, lost, details = measured.stats, measured.lost, measured.details
         for part, start, stop in zip(self.parts, [0, *stops], stops):
-            part.chunks.append(measured.of(np.arange(start, stop)))
+            part.chunks.append(Measured(stats[start:stop], lost[start:stop], details[start:stop]))
         self._report(end, end)
 
     def _report(self, begin: int, end: int, share: float = 1.0) -> None:

@@ -65,12 +65,6 @@ class Measured:
     lost: IntArray  # (n, 2) context and focus tokens that did not fit the model
     details: list[dict[str, Any] | None]
 
-    def of(self, which: IntArray) -> Measured:
-        """Select requests by index, repeated ones included."""
-        return Measured(
-            self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()]
-        )
-
 
 @dataclass
 class Engine:

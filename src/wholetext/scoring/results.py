@@ -78,31 +78,28 @@ class Results(Tabular):
     environment: Mapping[str, str] = field(default_factory=dict)  # device, versions of packages
     controls: tuple[Control, ...] = ()  # nonsense and its scores, outside the comparisons
 
-    @property
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """Notes on the run and on its scores, without repetitions."""
-        return tuple(dict.fromkeys((*self.warnings, *self._notes_of_scores)))
-
-    @cached_property
-    def _notes_of_scores(self) -> list[Note]:
         names = self.labels
-        return merged(
+        of_scores = merged(
             {
                 names[spec]: {system: scores.notes for system, scores in by_system.items()}
                 for spec, by_system in self.scores.items()
             }
         )
+        return tuple(dict.fromkeys((*self.warnings, *of_scores)))
 
     def narrowed(self, specs: Sequence[str]) -> Results:
         """The results of some metrics, without notes on the scores of others."""
-        of_scores = frozenset(self._notes_of_scores)
+        of_scores = replace(self, warnings=()).notes
         return replace(
             self,
             scores={spec: self.scores[spec] for spec in specs},
             warnings=tuple(note for note in self.warnings if note not in of_scores),
         )
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """Spec → short name, as tables show it; two that would look the same keep their specs."""
         short = {spec: label(spec) for spec in self.scores}
@@ -324,7 +321,7 @@ def write_run(
             "wholetext": __version__,
             "corpus": results.corpus.id,
             "langs": results.corpus.langs,
-            "documents": len(results.corpus),
+            "documents": len(results.corpus.docs),
             "standard": results.corpus.standard,
             "systems": results.systems,
             "metrics": metrics,

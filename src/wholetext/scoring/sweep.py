@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -69,16 +70,15 @@ class Axes:
             {"prev": 0, "hyp": "–", "source": "–"},
             Context(prev=0),
         )  # without context all settings are one
-        for prev in range(1, (self.context or 0) + 1):
-            for hyp in self.hyp:
-                for source in self.source:
-                    view = Context(
-                        prev=prev,
-                        hyp="own" if hyp == "own" else "auto",
-                        source=cast(Any, source),
-                        seed=0 if source == "same" else self.seed,
-                    )
-                    yield {"prev": prev, "hyp": hyp, "source": source}, view
+        sizes = range(1, (self.context or 0) + 1)
+        for prev, hyp, source in product(sizes, self.hyp, self.source):
+            view = Context(
+                prev=prev,
+                hyp="own" if hyp == "own" else "auto",
+                source=cast(Any, source),
+                seed=0 if source == "same" else self.seed,
+            )
+            yield {"prev": prev, "hyp": hyp, "source": source}, view
 
 
 @dataclass(frozen=True, eq=False)

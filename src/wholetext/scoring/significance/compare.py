@@ -269,15 +269,16 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
                 f"{first.system!r}",
                 next="score all systems on one corpus, or compare by document",
             )
-    column = first.column(output)
-    value = {name: float(each.table("corpus")[0, column]) for name, each in scores.items()}
+    column = 0 if output is None else first.column(output)
+    totals = {name: each.totals() for name, each in scores.items()}
+    value = {name: float(first.reduce(total.sum(axis=0))[column]) for name, total in totals.items()}
     sign = -1 if first.higher_is_better else 1
     names = sorted(
         value, key=lambda name: (np.isnan(value[name]), sign * np.nan_to_num(value[name]), name)
     )
     ordered = [scores[name] for name in names]
     scored = np.unique(np.concatenate([each.rows.doc for each in ordered]))  # documents with rows
-    documents = units = tuple(each.totals()[scored] for each in ordered)
+    documents = units = tuple(totals[name][scored] for name in names)
     if unit == "segment":
         units = tuple(each.stats * each.rows.weight[:, None] for each in ordered)
     return SystemTotals(

@@ -185,7 +185,7 @@ def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
         )
     text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
-    if not attainable(count, alpha, comparisons):
+    if least * comparisons > alpha:
         over = f", over {comparisons} comparisons" if least <= alpha else ""
         text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
     return text
