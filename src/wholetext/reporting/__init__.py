@@ -1,7 +1,9 @@
-"""The report: one self-contained HTML page of a run and of studies, and its figures for print."""
+"""The report: one self-contained HTML page of a run and of studies.
+
+Its figures for print are in ``wholetext.reporting.figures``, which needs the extra ``report``.
+"""
 
 from wholetext.reporting.analysis import RunAnalysis, analyse
-from wholetext.reporting.figures import write_figures
 from wholetext.reporting.page import PageOptions, write_report
 from wholetext.reporting.studies import read_study
 from wholetext.scoring.significance.compare import Significance
@@ -12,6 +14,5 @@ __all__ = [
     "Significance",
     "analyse",
     "read_study",
-    "write_figures",
     "write_report",
 ]

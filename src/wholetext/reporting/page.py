@@ -23,7 +23,6 @@ from wholetext.errors import InputError, RunError, WriteError, optional
 from wholetext.files.parsing import printable
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
-from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
 from wholetext.reporting.studies import controls, read_study, remedy, study_files
 from wholetext.reporting.texts import Faults, blocks, choose, gather
@@ -97,7 +96,11 @@ def report(
     analysis = None if run is None else analyse(run, baseline, significance)
     if analysis is not None:
         studies = [*_with_ranking(analysis, studies), *controls(analysis.results)]
-    files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
+    files = []
+    if figures is not None:
+        from wholetext.reporting.figures import write_figures
+
+        files += write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
         path = default_page(listed) if page is None else Path(page)
         write_report(analysis, studies, path, options)
