@@ -12,16 +12,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from wholetext import slices
-from wholetext.errors import InputError, RunError, WriteError, optional
+from wholetext.errors import InputError, RunError, optional
 from wholetext.files.parsing import printable
-from wholetext.files.storage import write_file
+from wholetext.files.storage import refuse_foreign, write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.panels import Study
 from wholetext.reporting.studies import controls, read_study, remedy, study_files
@@ -164,21 +163,9 @@ def write_report(
     options: PageOptions | None = None,
 ) -> None:
     """Write the page of a run, of studies, or of both."""
-    refuse_foreign(path)
+    refuse_foreign(path, GENERATOR, "a report of wholetext", "-o")
     page = render(analysis, studies, options or PageOptions())
     write_file(path, page.encode("utf-8", "surrogatepass"))
-
-
-def refuse_foreign(path: Path) -> None:
-    """Raise if the page would replace a file that is not a report of wholetext."""
-    with suppress(OSError):  # writing will tell
-        head = path.read_bytes()[:4096] if path.is_file() else b""
-        if head and GENERATOR not in head:
-            raise WriteError(
-                "this file is not a report of wholetext, and would be replaced",
-                where=str(path),
-                next="choose another file with -o",
-            )
 
 
 def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: PageOptions) -> str:

@@ -139,8 +139,8 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
     def line(doc: Document) -> str:
         where = f"{path}, document {doc.id!r}"
         pair = {"src_lang": corpus.langs[0], "tgt_lang": corpus.langs[1]}
-        src = {} if doc.src is None else {"src_text": _joined(doc, doc.src, where)}
-        refs = {name: _joined(doc, text, where) for name, text in doc.refs.items()}
+        src = {} if doc.src is None else {"src_text": _joined(doc, doc.src)}
+        refs = {name: _joined(doc, text) for name, text in doc.refs.items()}
         plain = {key: text for key, text in doc.meta.items() if not key.startswith(OWN)}
         others = {
             key.removeprefix(VALUE): read_json(text, where=where)
@@ -162,7 +162,7 @@ def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
     def line(doc: Document) -> str:
         where = f"{path}, document {doc.id!r}"
         rest = read_json(doc.meta.get(f"{OUTPUT}{system}", "{}"), where=where)
-        text = _joined(doc, output.docs[doc.id], where, system)
+        text = _joined(doc, output.docs[doc.id], system)
         return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
 
     options: dict[str, Any] = {"corpus": loaded.corpus, "system": system}
@@ -190,9 +190,9 @@ def about_output(doc: Document) -> dict[str, str]:
     return {key: text for key, text in doc.meta.items() if key.startswith((OUTPUT, f"{KEYS}:"))}
 
 
-def _joined(doc: Document, segments: Sequence[str], where: str, system: str = "") -> str:
+def _joined(doc: Document, segments: Sequence[str], system: str = "") -> str:
     keys = json.loads(doc.meta.get(f"{KEYS}:{system}", doc.meta.get(KEYS, "[]")))
-    return join(segments, doc.meta.get(BY, "blank"), keys, where)
+    return join(segments, doc.meta.get(BY, "blank"), keys)
 
 
 def _json(value: object) -> str:
