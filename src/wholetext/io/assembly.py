@@ -145,30 +145,26 @@ def check_read_back(written: Loaded, read: Callable[[], Loaded], where: str) -> 
             where=where,
             next="write JSONL, which keeps every text",
         ) from fault
-    names = ("documents", written.corpus.ids, back.corpus.ids)
-    systems = [[output.system for output in loaded.outputs] for loaded in (written, back)]
-    for what, ours, theirs in (names, ("systems", *systems)):
-        for name, other in zip_longest(ours, theirs, fillvalue=""):
-            if name != other:
-                raise not_read_back(f"among the {what}", name, other, where)
-    for doc, other_doc in zip(written.corpus.docs, back.corpus.docs):
-        sides, others = _sides(doc, written.outputs), _sides(other_doc, back.outputs)
-        for side, segments in sides.items():
-            pairs = zip_longest(segments, others.get(side, ()), fillvalue="")
-            for i, (text, other) in enumerate(pairs, 1):
-                if text != other:
-                    place = f"document {doc.id!r}, segment {i} of {side}"
-                    raise not_read_back(place, text, other, where)
+    theirs = _texts(back)
+    for (place, side), texts in _texts(written).items():
+        pairs = zip_longest(texts, theirs.get((place, side), ()), fillvalue="")
+        for i, (text, other) in enumerate(pairs, 1):
+            if text != other:
+                segment = f", segment {i} of {side}" if side else ""
+                raise not_read_back(f"{place}{segment}", text, other, where)
     return back
 
 
-def _sides(doc: Document, outputs: Sequence[Output]) -> dict[str, Segments]:
-    """The texts of a document by what they are."""
-    return {
-        "the source": doc.src or (),
-        **{f"reference {name!r}": text for name, text in doc.refs.items()},
-        **{f"the output of {output.system!r}": output.docs[doc.id] for output in outputs},
-    }
+def _texts(loaded: Loaded) -> dict[tuple[str, str], Sequence[str]]:
+    """Return ids and names, and the segments of each side of each document."""
+    systems = [output.system for output in loaded.outputs]
+    texts = {("among the documents", ""): loaded.corpus.ids, ("among the systems", ""): systems}
+    for doc in loaded.corpus.docs:
+        sides = {"the source": doc.src or ()}
+        sides |= {f"reference {name!r}": text for name, text in doc.refs.items()}
+        sides |= {f"the output of {o.system!r}": o.docs[doc.id] for o in loaded.outputs}
+        texts |= {(f"document {doc.id!r}", side): segments for side, segments in sides.items()}
+    return texts
 
 
 def not_read_back(place: str, text: str, other: str, where: str) -> InputError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -46,11 +45,10 @@ class TextFile:
         """The open file; standard input and pipes are read into memory, so ``head`` can peek."""
         if self.path == "-":
             raw = _in_memory(sys.stdin.buffer.read())
-        else:
+        elif os.path.isfile(self.path):  # noqa: PTH113 - pathlib raises where a name is too long
             raw = io.BufferedReader(io.FileIO(self.path), _BUFFER)
-            if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
-                with raw as pipe:
-                    raw = _in_memory(pipe.read())
+        else:
+            raw = _in_memory(Path(self.path).read_bytes())
         if raw.peek(2)[:2] != b"\x1f\x8b":
             return raw
         return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BUFFER)
