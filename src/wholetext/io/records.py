@@ -374,20 +374,16 @@ class DocumentRecords:
             self.human.setdefault(gold, {}).update({(s, doc.id): score for s in systems})
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        metas = {doc.id: dict(doc.meta) for doc in self.docs.values()}
         outputs = []
         for system, docs in self.outputs.items():
-            metas = {doc.id: doc.meta for doc in self.docs.values()}
             how, nulls = (
-                {doc: meta[kind + system] for doc, meta in metas.items() if kind + system in meta}
-                for kind in (REALIGNED, NULLS)
+                {doc: meta.pop(key) for doc, meta in metas.items() if key in meta}
+                for key in (REALIGNED + system, NULLS + system)
             )
             records = {doc: _nulls(text, len(docs[doc]), self.where) for doc, text in nulls.items()}
             outputs.append(Output(system, docs, how, records))
-        ours = {kind + system for kind in (REALIGNED, NULLS) for system in self.outputs}
-        documents = [
-            replace(doc, meta={key: value for key, value in doc.meta.items() if key not in ours})
-            for doc in self.docs.values()
-        ]
+        documents = [replace(doc, meta=metas[doc.id]) for doc in self.docs.values()]
         if self.unnamed:
             notes = [*notes, Note("unnamed-documents", "no document ids are given")]
         loaded = assemble(Corpus(corpus, langs, tuple(documents)), outputs, notes, self.where)

@@ -94,7 +94,10 @@ def report(
     run, studies = read_sources(listed)
     analysis = None if run is None else analyse(run, baseline, significance)
     if analysis is not None:
-        studies = [*_with_ranking(analysis, studies), *controls(analysis.results)]
+        run_ranking = slices.hook("run-ranking")
+        if run_ranking and not any(study.kind == "rank" for study in studies):
+            studies = [*run_ranking(analysis.results, analysis.testing), *studies]
+        studies = [*studies, *controls(analysis.results)]
     files = []
     if figures is not None:
         from wholetext.reporting.figures import write_figures
@@ -105,14 +108,6 @@ def report(
         write_report(analysis, studies, path, options)
         files.append(path)
     return files
-
-
-def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
-    """Add a ranking of the run's systems, unless there is one or no slice makes it."""
-    run_ranking = slices.hook("run-ranking")
-    if run_ranking is None or any(study.kind == "rank" for study in studies):
-        return studies
-    return [*run_ranking(analysis.results, analysis.testing), *studies]
 
 
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:

@@ -174,7 +174,7 @@ def _write_checked(
 ) -> None:
     """Write lines that ``read``, with these options, reads as what is written."""
     text, where, corpus = "".join(f"{line}\n" for line in lines), os.fspath(path), loaded.corpus
-    file = TextFile.of(clean(text, where).encode("utf-8"), where)
+    file = TextFile(where, clean(text, where).encode("utf-8"))
 
     def back() -> Loaded:
         loaded = read(file, corpus.langs if all(corpus.langs) else None, **options or {})
