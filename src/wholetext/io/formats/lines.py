@@ -109,7 +109,9 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
         size = len(ids.texts) or max(len(without_blank_end(side, 0, []).texts) for side in sides)
         columns = [without_blank_end(column, size, notes) for column in columns]
     first = columns[0].where
-    name = corpus_name(first)
+    name, folder = stem(first), stem(Path(first).resolve().parent)
+    if _SIDE.fullmatch(name) and folder and not folder.isdigit():
+        name = folder  # a file called src does not name the corpus
     if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
         columns = [replace(column, texts=_split(column)) for column in columns]
         runs = _numbered(columns[0])
@@ -139,12 +141,6 @@ def align_command(files: LineFiles) -> str:
         quoted = [shlex.quote(shown(path)) for path in paths if path is not None]
         words += [option, *quoted] if quoted else []
     return " ".join([*words, "--align"])
-
-
-def corpus_name(path: str) -> str:
-    """Name a corpus after its first file, or after its folder where the file is called ``src``."""
-    name, folder = stem(path), stem(Path(path).resolve().parent)
-    return folder if _SIDE.fullmatch(name) and folder and not folder.isdigit() else name
 
 
 def from_texts(
