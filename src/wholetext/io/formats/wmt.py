@@ -157,7 +157,7 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
 
 def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
     """Write the output of one system, one document per line."""
-    (output,) = loaded.keep([system]).outputs
+    (output,), corpus = loaded.keep([system]).outputs, loaded.corpus
 
     def line(doc: Document) -> str:
         where = f"{path}, document {doc.id!r}"
@@ -165,22 +165,17 @@ def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
         text = _joined(doc, output.docs[doc.id], system)
         return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
 
-    options: dict[str, Any] = {"corpus": loaded.corpus, "system": system}
-    _write_checked(path, map(line, loaded.corpus.docs), replace(loaded, outputs=(output,)), options)
+    bare = replace(corpus, docs=tuple(replace(doc, src=None, refs={}) for doc in corpus.docs))
+    lines = map(line, corpus.docs)
+    _write_checked(path, lines, Loaded(bare, (output,)), corpus=corpus, system=system)
 
 
-def _write_checked(
-    path: FilePath, lines: Iterable[str], loaded: Loaded, options: Mapping[str, Any] | None = None
-) -> None:
+def _write_checked(path: FilePath, lines: Iterable[str], loaded: Loaded, **options: Any) -> None:
     """Write lines that ``read``, with these options, reads as what is written."""
-    text, where, corpus = "".join(f"{line}\n" for line in lines), os.fspath(path), loaded.corpus
+    text, where = "".join(f"{line}\n" for line in lines), os.fspath(path)
+    langs = loaded.corpus.langs if all(loaded.corpus.langs) else None
     file = TextFile(where, clean(text, where).encode("utf-8"))
-
-    def back() -> Loaded:
-        loaded = read(file, corpus.langs if all(corpus.langs) else None, **options or {})
-        return replace(loaded, corpus=corpus) if options else loaded
-
-    check_read_back(loaded, back, where)
+    check_read_back(loaded, lambda: read(file, langs, **options), where)
     with text_writer(path) as out:
         out.write(text)
 
