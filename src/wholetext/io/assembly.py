@@ -268,7 +268,7 @@ def without_blank_end(column: Column, size: int, notes: list[str]) -> Column:
 
 def length(
     columns: Sequence[Column],
-    remedy: str = "texts and document ids must be parallel, line by line",
+    remedy: str = "source, references and outputs must be parallel, line by line",
     noun: str = "line",
 ) -> int:
     """Return the common number of entries; columns that differ are an AlignmentError."""
@@ -297,7 +297,11 @@ def load(
     """Cut columns of segments into documents."""
     notes, size = [*notes], runs[-1].stop if runs else 0
     columns = [without_blank_end(column, size, notes) for column in columns]
-    length([*columns, Column("ids", "", range(size), where)])
+    length(columns)
+    length(
+        [columns[0], Column("ids", "", range(size), where)],
+        "give one document id per line of text",
+    )
     cut = [
         replace(column, texts=[tuple(column.texts[run.start : run.stop]) for run in runs])
         for column in columns

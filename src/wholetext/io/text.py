@@ -42,8 +42,11 @@ class TextFile:
             data = sys.stdin.buffer.read()
         elif data is None and not os.path.isfile(self.path):  # noqa: PTH113 - names may be too long
             data = Path(self.path).read_bytes()
-        raw = _buffered(io.FileIO(self.path) if data is None else io.BytesIO(data))
-        return _buffered(gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == _GZIP else raw
+        stream = io.FileIO(self.path) if data is None else io.BytesIO(data)
+        raw: io.BufferedReader = io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER)
+        if raw.peek(2)[:2] != _GZIP:
+            return raw
+        return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BUFFER)
 
     def head(self) -> str:
         """Return the first characters (of 64 KiB) without leading blanks; they stay unread."""
@@ -169,7 +172,3 @@ def text_writer(path: FilePath) -> Iterator[TextIO]:
         buffer = cast(io.BufferedWriter, packed)
         with packed, io.TextIOWrapper(buffer, encoding="utf-8", newline="\n") as out:
             yield out
-
-
-def _buffered(stream: object) -> io.BufferedReader:
-    return io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER)

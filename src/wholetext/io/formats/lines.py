@@ -22,7 +22,7 @@ from wholetext.io.assembly import (
     runs_of,
     without_blank_end,
 )
-from wholetext.io.text import FilePath, TextFile, at, clean, opened, read_lines, shown, stem
+from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
 from wholetext.notes import Note
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
@@ -102,8 +102,8 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
         )
     ids = Column("docs", "", (), "")
     if files.docs is not None:
-        ids = Column("docs", "", read_lines(files.docs), shown(files.docs))
-        ids = without_blank_end(ids, 0, notes)
+        with opened(files.docs) as file:
+            ids = without_blank_end(Column("docs", "", list(file.lines()), file.name), 0, notes)
     if files.breaks != "none":
         sides = [column for column in columns if column.kind != "hyp"] or columns
         size = len(ids.texts) or max(len(without_blank_end(side, 0, []).texts) for side in sides)
@@ -115,9 +115,9 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
     if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
         columns = [replace(column, texts=_split(column)) for column in columns]
         runs = _numbered(columns[0])
-        documents = count(len(runs), "document")
         notes.append(
-            f"no document ids were given: blank lines are taken as breaks between {documents}"
+            "no document ids were given: blank lines are taken as breaks between "
+            f"{count(len(runs), 'document')}"
         )
         return of_documents(columns, runs, name, langs, notes, first), [], first
     size = len(ids.texts) or len(columns[0].texts)
