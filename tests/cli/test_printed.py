@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.in_process import Capture, call
 from wholetext.cli.studies import finish
-from wholetext.errors import MissingExtra
 
 
 @pytest.mark.parametrize("words", [
@@ -99,10 +99,8 @@ def test_a_picture_of_somebody_else_is_not_replaced(study: Path) -> None:
 
 
 def test_without_altair_the_terminal_says_so(study: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
-        raise MissingExtra("altair", "report")
-
-    monkeypatch.setattr("wholetext.reporting.figures.altair_module", missing)
+    monkeypatch.delitem(sys.modules, "wholetext.reporting.figures", raising=False)
+    monkeypatch.setitem(sys.modules, "altair", None)
     finish(study, "grid.json")
     assert "no picture: it needs the extra `report`" in capsys.readouterr().out
     assert not (study / "grid.svg").exists()

@@ -11,10 +11,10 @@ import pytest
 from tests.reporting import study_files
 from tests.reporting.report_material import big_run, full_run
 from wholetext.errors import MissingExtra, RunError, SpecError
-from wholetext.reporting import analyse, read_study, write_figures
-from wholetext.reporting.figures import figures, leaderboard, styled
+from wholetext.reporting import analyse, read_study
 
 pytest.importorskip("vl_convert", reason="the report extra is not installed")
+from wholetext.reporting.figures import figures, leaderboard, styled, write_figures
 
 
 @pytest.mark.long
@@ -88,6 +88,7 @@ def test_an_unknown_chart_or_metric_is_answered() -> None:
 
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "wholetext.reporting.figures")
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match=r"pip install 'wholetext\[report\]'"):
         big_run(documents=2, segments=2, systems=1).plot()

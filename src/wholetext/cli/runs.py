@@ -15,7 +15,7 @@ from wholetext import slices
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, warn
-from wholetext.errors import InputError, RunError, WriteError, count, known
+from wholetext.errors import InputError, RunError, count, known
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -176,7 +176,7 @@ def gate(
         wholetext gate run --baseline production -m chrf --max-drop 0.5
         wholetext gate run --baseline production --junit gate.xml
     """
-    from wholetext.files.storage import write_file
+    from wholetext.files.storage import refuse_foreign, write_file
     from wholetext.scoring.evaluate import open_run
     from wholetext.scoring.gate import gate as check_run
 
@@ -190,13 +190,7 @@ def gate(
         significance=testing.significance(baseline, results),
     )
     if junit is not None:
-        content = junit.read_bytes()[:4096] if junit.is_file() else b""
-        if content and b"<testsuites" not in content:
-            raise WriteError(
-                "this file is not JUnit XML, and would be replaced",
-                where=str(junit),
-                next="choose another file with --junit",
-            )
+        refuse_foreign(junit, b"<testsuites", "JUnit XML", "--junit")
         write_file(junit, result.junit())
     if format == "json":
         terminal.print_json(result.as_json())

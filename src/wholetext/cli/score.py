@@ -110,7 +110,8 @@ def score(
         wholetext score corpus.jsonl -m chrf --sweep window=6
     """
     from wholetext.cli.leaderboard import render
-    from wholetext.scoring.evaluate import score as score_systems
+    from wholetext.scoring.evaluate import default_metrics, score as score_systems
+    from wholetext.scoring.plan import write_prompts
 
     significance = testing.significance(baseline)
     for name in log or ():
@@ -136,13 +137,17 @@ def score(
         axes = _axes(sweep, options.seed_or_none(testing.seed or "0"))
         _sweep(loaded, metric or ["chrf"], axes, execution, out, overwrite, format, quiet)
         return
-    metrics = metric or _defaults(loaded, quiet)
+    metrics = metric or default_metrics(loaded.corpus, loaded.outputs)
+    if not metric and not quiet:
+        print(f"metrics: {', '.join(metrics)} (choose others with -m)", file=sys.stderr)
     if plan:
         _plan(loaded, metrics, show, execution, format)
         return
     if dry_run is not None:
         options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
-        _write_calls(loaded, metrics, execution, dry_run)
+        calls = execution.options().calls
+        total = write_prompts(loaded.corpus, loaded.outputs, metrics, dry_run, calls)
+        print(f"written: {dry_run} ({count(total, 'call')}, none made)")
         return
     align = None
     if aligning.align or aligning.align_to:
@@ -178,16 +183,6 @@ def score(
         print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
 
 
-def _defaults(loaded: Loaded, quiet: bool) -> list[str]:
-    """Choose the metrics of a corpus if none are named, and print them."""
-    from wholetext.scoring.evaluate import default_metrics
-
-    metrics = default_metrics(loaded.corpus, loaded.outputs)
-    if not quiet:
-        print(f"metrics: {', '.join(metrics)} (choose others with -m)", file=sys.stderr)
-    return metrics
-
-
 def _next_step(systems: Sequence[str], out: Path | None, reported: bool = False) -> str:
     """Name the run folder and the next commands, of which ``reported`` leaves out the report."""
     if out is None:
@@ -197,17 +192,6 @@ def _next_step(systems: Sequence[str], out: Path | None, reported: bool = False)
     steps = [compare, "" if reported else f"wholetext report {folder} --open"]
     lines = [f"run folder: {folder}", "next: " + "\n      ".join(filter(None, steps))]
     return "\n".join(lines[: 1 + any(steps)])
-
-
-def _write_calls(
-    loaded: Loaded, metrics: Sequence[str], execution: options.Execution, path: Path
-) -> None:
-    """Write the calls that judges would make."""
-    from wholetext.scoring.plan import write_prompts
-
-    calls = execution.options().calls
-    total = write_prompts(loaded.corpus, loaded.outputs, metrics, path, calls)
-    print(f"written: {path} ({count(total, 'call')}, none made)")
 
 
 def _plan(

@@ -11,12 +11,12 @@ from wholetext.errors import MissingExtra
 
 def finish(out: Path | None, name: str, format: str = "table") -> None:
     """Draw the picture of the study that was written to ``out``; below a table, name the files."""
-    from wholetext.reporting.figures import write_picture
-
     lines = ["next: -f json for everything; --out FOLDER for a picture and a report"]
     if out is not None:
         folder = shlex.quote(terminal.printable(str(out)))
         try:
+            from wholetext.reporting.figures import write_picture
+
             picture = write_picture(out / name)
             lines = [f"picture: {terminal.printable(str(picture))}"] if picture else []
         except MissingExtra:

@@ -60,6 +60,18 @@ def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Itera
                 beside.unlink(missing_ok=True)
 
 
+def refuse_foreign(path: Path, mark: bytes, kind: str, option: str) -> None:
+    """Raise if a file that does not begin as one of this ``kind``, with ``mark``, would be replaced."""
+    with suppress(OSError):  # writing will tell
+        head = path.read_bytes()[:4096] if path.is_file() else b""
+        if head and mark not in head:
+            raise WriteError(
+                f"this file is not {kind}, and would be replaced",
+                where=str(path),
+                next=f"choose another file with {option}",
+            )
+
+
 def sha256(path: Path, digest: Any = None) -> str:
     """Return the SHA-256 of a file, or another ``digest`` of hashlib."""
     digest = digest or hashlib.sha256()

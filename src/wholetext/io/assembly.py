@@ -1,6 +1,7 @@
 """Parsed input → a validated corpus and outputs: the checks that all formats share.
 
-``assemble`` takes documents; ``load`` cuts columns with one entry per segment into documents.
+``assemble`` takes documents, ``of_documents`` columns of documents; ``load`` cuts columns of
+segments into documents.
 """
 
 from __future__ import annotations
@@ -144,30 +145,26 @@ def check_read_back(written: Loaded, read: Callable[[], Loaded], where: str) -> 
             where=where,
             next="write JSONL, which keeps every text",
         ) from fault
-    names = ("documents", written.corpus.ids, back.corpus.ids)
-    systems = [[output.system for output in loaded.outputs] for loaded in (written, back)]
-    for what, ours, theirs in (names, ("systems", *systems)):
-        for name, other in zip_longest(ours, theirs, fillvalue=""):
-            if name != other:
-                raise not_read_back(f"among the {what}", name, other, where)
-    for doc, other_doc in zip(written.corpus.docs, back.corpus.docs):
-        sides, others = _sides(doc, written.outputs), _sides(other_doc, back.outputs)
-        for side, segments in sides.items():
-            pairs = zip_longest(segments, others.get(side, ()), fillvalue="")
-            for i, (text, other) in enumerate(pairs, 1):
-                if text != other:
-                    place = f"document {doc.id!r}, segment {i} of {side}"
-                    raise not_read_back(place, text, other, where)
+    theirs = _texts(back)
+    for (place, side), texts in _texts(written).items():
+        pairs = zip_longest(texts, theirs.get((place, side), ()), fillvalue="")
+        for i, (text, other) in enumerate(pairs, 1):
+            if text != other:
+                segment = f", segment {i} of {side}" if side else ""
+                raise not_read_back(f"{place}{segment}", text, other, where)
     return back
 
 
-def _sides(doc: Document, outputs: Sequence[Output]) -> dict[str, Segments]:
-    """The texts of a document by what they are."""
-    return {
-        "the source": doc.src or (),
-        **{f"reference {name!r}": text for name, text in doc.refs.items()},
-        **{f"the output of {output.system!r}": output.docs[doc.id] for output in outputs},
-    }
+def _texts(loaded: Loaded) -> dict[tuple[str, str], Sequence[str]]:
+    """Return ids and names, and the segments of each side of each document."""
+    systems = [output.system for output in loaded.outputs]
+    texts = {("among the documents", ""): loaded.corpus.ids, ("among the systems", ""): systems}
+    for doc in loaded.corpus.docs:
+        sides = {"the source": doc.src or ()}
+        sides |= {f"reference {name!r}": text for name, text in doc.refs.items()}
+        sides |= {f"the output of {o.system!r}": o.docs[doc.id] for o in loaded.outputs}
+        texts |= {(f"document {doc.id!r}", side): segments for side, segments in sides.items()}
+    return texts
 
 
 def not_read_back(place: str, text: str, other: str, where: str) -> InputError:
@@ -239,11 +236,11 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Column:
-    """A source, reference or output with one entry per segment, and the file it is from."""
+    """A source, reference or output, and the file it is from."""
 
-    kind: str  # src, ref, hyp
+    kind: str  # src, ref, hyp, ids
     name: str
-    texts: Sequence[Any]
+    texts: Sequence[Any]  # a string per segment, or a tuple of them per document
     where: str
 
 
@@ -269,18 +266,24 @@ def without_blank_end(column: Column, size: int, notes: list[str]) -> Column:
     return replace(column, texts=column.texts[:end])
 
 
-def length(columns: Sequence[Column], remedy: str = "") -> int:
-    """Return the common number of segments; files that differ are an AlignmentError."""
+def length(
+    columns: Sequence[Column],
+    remedy: str = "source, references and outputs must be parallel, line by line",
+    noun: str = "line",
+) -> int:
+    """Return the common number of entries; columns that differ are an AlignmentError."""
     first, *others = columns
+    size = len(first.texts)
     for other in others:
-        if len(other.texts) != len(first.texts):
+        if len(other.texts) != size:
+            line = min(size, len(other.texts)) + 1
+            entries = count(len(other.texts), "document id" if other.kind == "ids" else noun)
             raise AlignmentError(
-                f"found {count(len(other.texts), 'line')}, "
-                f"but {first.where} has {len(first.texts)}",
-                where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
-                next=remedy or "source, references and outputs must be parallel, line by line",
+                f"found {entries}, but {first.where} has {count(size, noun)}",
+                where=at(other.where, line) if noun == "line" else other.where,
+                next=remedy,
             )
-    return len(first.texts)
+    return size
 
 
 def load(
@@ -290,24 +293,37 @@ def load(
     langs: Langs,
     notes: Sequence[str],
     where: str,
-    parts: Sequence[Sequence[Segments]] = (),
 ) -> Loaded:
-    """Cut columns into documents; ``parts`` are those of columns that are already cut."""
-    if not parts:
-        notes, size = [*notes], runs[-1].stop if runs else 0
-        columns = [without_blank_end(column, size, notes) for column in columns]
-        lines = length(columns)
-        if size != lines:
-            raise AlignmentError(
-                f"found {count(size, 'document id')}, "
-                f"but {columns[0].where} has {count(lines, 'line')}",
-                where=at(where, min(size, lines) + 1),
-                next="give one document id per line of text",
-            )
-        parts = [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
+    """Cut columns of segments into documents."""
+    notes, size = [*notes], runs[-1].stop if runs else 0
+    columns = [without_blank_end(column, size, notes) for column in columns]
+    length(columns)
+    length(
+        [columns[0], Column("ids", "", range(size), where)],
+        "give one document id per line of text",
+    )
+    cut = [
+        replace(column, texts=[tuple(column.texts[run.start : run.stop]) for run in runs])
+        for column in columns
+    ]
+    return of_documents(cut, runs, corpus, langs, notes, where)
+
+
+def of_documents(
+    columns: Sequence[Column],
+    runs: Sequence[DocumentRun],
+    corpus: str,
+    langs: Langs,
+    notes: Iterable[str],
+    where: str,
+) -> Loaded:
+    """Assemble columns that have an entry per document: its segments."""
+    ids = [run.doc for run in runs]
+    remedy = "every side needs the same number of documents"
+    length([*columns, Column("docs", "", ids, "docs")], remedy, "document")
     texts: dict[str, dict[str, Sequence[Segments]]] = {"src": {}, "ref": {}, "hyp": {}}
-    for column, part in zip(columns, parts):
-        texts[column.kind][column.name] = part
+    for column in columns:
+        texts[column.kind][column.name] = column.texts
     src = texts["src"].get("")
     docs = tuple(
         Document(
@@ -318,7 +334,6 @@ def load(
         )
         for i, run in enumerate(runs)
     )
-    ids = [run.doc for run in runs]
     outputs = [Output(name, dict(zip(ids, part))) for name, part in texts["hyp"].items()]
     return assemble(Corpus(corpus, pair(langs), docs), outputs, notes, where)
 

@@ -135,8 +135,7 @@ def _beside_lines(
     files: LineFiles, langs: Langs, segments: str, columns: Columns | None, resegmented: bool
 ) -> Loaded:
     """Read plain files of source and references, and outputs of any kind."""
-    notes: list[str] = []
-    hyps = _without_folders(files, langs, notes)[1]
+    _, hyps, notes = _without_folders(files, langs)
     sided = files.src is not None or files.refs
     plain = {name: path for name, path in hyps.items() if not sided or _is_plain(path, columns)}
     loaded, free, first = lines.read_parallel(replace(files, hyps=plain), langs)
@@ -193,8 +192,7 @@ def _with_corpus(
 
     If every one of ``systems`` has a file, other files are not read, so their faults do not matter.
     """
-    notes: list[str] = []
-    corpus, hyps = _without_folders(files, langs, notes)
+    corpus, hyps, notes = _without_folders(files, langs)
     if systems is not None and hyps.keys() >= set(systems):
         hyps = {name: hyps[name] for name in systems}
     first = ""
@@ -220,15 +218,14 @@ def _with_corpus(
 
 
 def _without_folders(
-    files: LineFiles, langs: Langs, notes: list[str]
-) -> tuple[FilePath | None, dict[str, FilePath]]:
-    """Return the corpus and named outputs; a folder of WMT stands for its files."""
-    corpus, hyps = files.corpus, list[FilePath | tuple[str, FilePath]]()
+    files: LineFiles, langs: Langs
+) -> tuple[FilePath | None, dict[str, FilePath], list[str]]:
+    """Return the corpus, named outputs and notes; a folder of WMT stands for its files."""
+    corpus, hyps, notes = files.corpus, list[FilePath | tuple[str, FilePath]](), list[str]()
     if corpus is not None and is_folder(corpus):
         tests, inside, left = wmt.folder(corpus, langs)
         if tests or inside:
-            corpus, hyps = tests, [*inside]
-            notes += left
+            corpus, hyps, notes = tests, [*inside], left
     for entry in files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps:
         if isinstance(entry, tuple) or not is_folder(entry):
             hyps.append(entry)
@@ -244,7 +241,7 @@ def _without_folders(
             )
         hyps += inside or [entry]  # not WMT's: a file per document
         notes += left
-    return corpus, named(hyps)
+    return corpus, named(hyps), notes
 
 
 def _without_references(loaded: Loaded) -> Loaded:

@@ -81,11 +81,11 @@ def load(
         documents=frozenset(corpus.ids) if corpus else (),
         outputs=outputs,
     )
-    parser = _Parser(where, {column: keys.get(column) for column in names})
-    chosen, name = LanguagePairs(langs, where), ""
+    known = {column: keys.get(column) for column in names}
+    chosen, name, unused = LanguagePairs(langs, where), "", dict[str, None]()
     gathered: SegmentRecords | DocumentRecords | None = None
     for line, fields in chain(sample, numbered):
-        record = parser.parse(line, fields)
+        record = _parse(line, fields, known, where, unused)
         name = name or record.corpus
         if chosen.wants(record) and (record.texts or gathered):
             gathered = gathered or (DocumentRecords if record.whole else SegmentRecords)(where)
@@ -105,66 +105,66 @@ def load(
             next="texts are called src, ref (or ref:NAME), hyp:SYSTEM, in JSONL also refs and "
             "outputs; --columns source=NAME,reference=NAME,output=NAME names others",
         )
-    notes += [f"fields not used: {', '.join(parser.unused)}"] if parser.unused else []
+    notes += [f"fields not used: {', '.join(unused)}"] if unused else []
     return replace(
         gathered.loaded(name or stem(where), langs, notes), others=frozenset(chosen.others)
     )
 
 
-class _Parser:
-    """The interpreter of the records of a file."""
-
-    def __init__(self, where: str, keys: Mapping[str, Key | None]) -> None:
-        self.where, self.keys = where, keys
-        self.unused: dict[str, None] = {}
-
-    def parse(self, line: int, fields: Mapping[str, Any]) -> Record:
-        where, record = at(self.where, line), Record(line)
-        names, codes = dict[Key, str](), dict[str, str]()
-        for name, value in fields.items():
-            key = self.keys[name] if name in self.keys else key_of(name)
-            if key is None:
-                self.unused[name or "(no name)"] = None
-                continue
-            if key in names:
-                raise InputError(
-                    f"{names[key]!r} and {name!r} are one field",
-                    where=where,
-                    next="rename or remove one of them",
-                )
-            names[key], (kind, label) = name, key
-            if value is None:  # the same as absent
-                continue
-            match kind:
-                case "src" | "ref" | "hyp":
-                    record.texts[kind, label] = _text(value, where)
-                case "refs" | "hyps":
-                    record.texts |= _named(value, kind[:-1], where)
-                case "meta":
-                    record.meta[label] = _name(value, where)
-                case "gold" | "human":
-                    record.human[kind, label] = _score(value, where)
-                case "metas":
-                    record.meta |= {key: _name(fact, where) for key, fact in value.items()}
-                case "doc" | "system" | "corpus":
-                    setattr(record, kind, _name(value, where))
-                case "langs":
-                    record.langs = pair(value, where)
-                case _:
-                    codes[kind] = _name(value, where)
-        if len(codes) == 2:
-            record.langs = codes["src_lang"], codes["tgt_lang"]
-        outputs = [label for kind, label in record.texts if kind == "hyp"]
-        kinds = set(map(type, record.texts.values()))
-        if len(kinds) > 1 or ((record.system or "" in outputs) and outputs != [""]):
+def _parse(
+    line: int,
+    fields: Mapping[str, Any],
+    keys: Mapping[str, Key | None],
+    source: str,
+    unused: dict[str, None],
+) -> Record:
+    """Interpret a record by the keys of its columns; add names without a key to ``unused``."""
+    where, record = at(source, line), Record(line)
+    names, codes = dict[Key, str](), dict[str, str]()
+    for name, value in fields.items():
+        key = keys[name] if name in keys else key_of(name)
+        if key is None:
+            unused[name or "(no name)"] = None
+            continue
+        if key in names:
             raise InputError(
-                "the texts of this record do not go together",
+                f"{names[key]!r} and {name!r} are one field",
                 where=where,
-                next="all texts are strings, or all are lists of segments; 'system' goes with one "
-                "'hyp', and neither goes with named outputs",
+                next="rename or remove one of them",
             )
-        record.whole = kinds == {tuple}
-        return record
+        names[key], (kind, label) = name, key
+        if value is None:  # the same as absent
+            continue
+        match kind:
+            case "src" | "ref" | "hyp":
+                record.texts[kind, label] = _text(value, where)
+            case "refs" | "hyps":
+                record.texts |= _named(value, kind[:-1], where)
+            case "meta":
+                record.meta[label] = _name(value, where)
+            case "gold" | "human":
+                record.human[kind, label] = _score(value, where)
+            case "metas":
+                record.meta |= {key: _name(fact, where) for key, fact in value.items()}
+            case "doc" | "system" | "corpus":
+                setattr(record, kind, _name(value, where))
+            case "langs":
+                record.langs = pair(value, where)
+            case _:
+                codes[kind] = _name(value, where)
+    if len(codes) == 2:
+        record.langs = codes["src_lang"], codes["tgt_lang"]
+    outputs = [label for kind, label in record.texts if kind == "hyp"]
+    kinds = set(map(type, record.texts.values()))
+    if len(kinds) > 1 or ((record.system or "" in outputs) and outputs != [""]):
+        raise InputError(
+            "the texts of this record do not go together",
+            where=where,
+            next="all texts are strings, or all are lists of segments; 'system' goes with one "
+            "'hyp', and neither goes with named outputs",
+        )
+    record.whole = kinds == {tuple}
+    return record
 
 
 def _text(value: Any, where: str) -> Text:
@@ -374,20 +374,16 @@ class DocumentRecords:
             self.human.setdefault(gold, {}).update({(s, doc.id): score for s in systems})
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        metas = {doc.id: dict(doc.meta) for doc in self.docs.values()}
         outputs = []
         for system, docs in self.outputs.items():
-            metas = {doc.id: doc.meta for doc in self.docs.values()}
             how, nulls = (
-                {doc: meta[kind + system] for doc, meta in metas.items() if kind + system in meta}
-                for kind in (REALIGNED, NULLS)
+                {doc: meta.pop(key) for doc, meta in metas.items() if key in meta}
+                for key in (REALIGNED + system, NULLS + system)
             )
             records = {doc: _nulls(text, len(docs[doc]), self.where) for doc, text in nulls.items()}
             outputs.append(Output(system, docs, how, records))
-        ours = {kind + system for kind in (REALIGNED, NULLS) for system in self.outputs}
-        documents = [
-            replace(doc, meta={key: value for key, value in doc.meta.items() if key not in ours})
-            for doc in self.docs.values()
-        ]
+        documents = [replace(doc, meta=metas[doc.id]) for doc in self.docs.values()]
         if self.unnamed:
             notes = [*notes, Note("unnamed-documents", "no document ids are given")]
         loaded = assemble(Corpus(corpus, langs, tuple(documents)), outputs, notes, self.where)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,24 +18,18 @@ from wholetext.files.storage import writing
 
 FilePath = str | os.PathLike[str]
 _BUFFER = 1 << 16
-_BOM = b"\xef\xbb\xbf"
+_BOM, _GZIP = b"\xef\xbb\xbf", b"\x1f\x8b"
 
 
 class TextFile:
     """A file (``-``: standard input): ``head`` peeks, then it is read once, as bytes or lines.
 
-    It is opened on first use, so ``path`` may also name a folder or a test set.
+    It is opened on first use, so ``path`` may also name a folder or a test set. With ``data``, these
+    bytes are read in its place.
     """
 
-    def __init__(self, path: FilePath) -> None:
-        self.path, self.name = os.fspath(path), shown(path)
-
-    @classmethod
-    def of(cls, data: bytes, name: str) -> TextFile:
-        """Make a file of bytes in memory."""
-        file = cls(name)
-        vars(file)["_raw"] = _in_memory(data)
-        return file
+    def __init__(self, path: FilePath, data: bytes | None = None) -> None:
+        self.path, self.name, self._data = os.fspath(path), shown(path), data
 
     def __fspath__(self) -> str:
         return self.path
@@ -44,14 +37,14 @@ class TextFile:
     @cached_property
     def _raw(self) -> io.BufferedReader:
         """The open file; standard input and pipes are read into memory, so ``head`` can peek."""
-        if self.path == "-":
-            raw = _in_memory(sys.stdin.buffer.read())
-        else:
-            raw = io.BufferedReader(io.FileIO(self.path), _BUFFER)
-            if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
-                with raw as pipe:
-                    raw = _in_memory(pipe.read())
-        if raw.peek(2)[:2] != b"\x1f\x8b":
+        data = self._data
+        if data is None and self.path == "-":
+            data = sys.stdin.buffer.read()
+        elif data is None and not os.path.isfile(self.path):  # noqa: PTH113 - names may be too long
+            data = Path(self.path).read_bytes()
+        stream = io.FileIO(self.path) if data is None else io.BytesIO(data)
+        raw: io.BufferedReader = io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER)
+        if raw.peek(2)[:2] != _GZIP:
             return raw
         return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BUFFER)
 
@@ -179,7 +172,3 @@ def text_writer(path: FilePath) -> Iterator[TextIO]:
         buffer = cast(io.BufferedWriter, packed)
         with packed, io.TextIOWrapper(buffer, encoding="utf-8", newline="\n") as out:
             yield out
-
-
-def _in_memory(data: bytes) -> io.BufferedReader:
-    return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(data)), _BUFFER)

@@ -1,6 +1,7 @@
 """The report's figures for print: PDF, SVG and PNG by altair and vl-convert, without a browser.
 
-Their data is that of the page: the analysis of a run, and the panels of studies.
+Their data is that of the page: the analysis of a run, and the panels of studies. Importing this
+module raises ``MissingExtra`` where altair or vl-convert is not installed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from wholetext.scoring.results import Results
 
 if TYPE_CHECKING:
     import altair
+
+alt = optional("altair", "report", "altair or vl-convert")
+vl_convert = optional("vl_convert", "report", "altair or vl-convert")
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
@@ -45,7 +49,7 @@ def write_figures(
     written = []
     with changing(folder, FIGURES) as staged:
         for name, chart in figures(analysis, studies):
-            with altair_module().data_transformers.enable("default", max_rows=None):
+            with alt.data_transformers.enable("default", max_rows=None):
                 spec = styled(chart).to_dict()
             for format in formats:
                 write_file(staged / f"{name}.{format}", _convert(spec, format))
@@ -54,11 +58,8 @@ def write_figures(
 
 
 def write_picture(file: Path) -> Path | None:
-    """Draw the main charts of a study as SVG beside its file; None where it has none.
-
-    Raises ``MissingExtra`` where altair is not installed.
-    """
-    study, alt = read_study(file), altair_module()
+    """Draw the main charts of a study as SVG beside its file; None where it has none."""
+    study = read_study(file)
     charts = [PANELS[type(study.panels[at])](study.panels[at]) for at in study.picture]
     if not charts:
         return None
@@ -73,7 +74,6 @@ def write_picture(file: Path) -> Path | None:
 
 def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[tuple[str, Any]]:
     """Yield (file name, chart) of everything that can be drawn."""
-    altair_module()
     if analysis is not None:
         for kind, draw in _run_charts(analysis).items():
             yield kind, draw(analysis)
@@ -98,7 +98,6 @@ def plot(
     ``compare``, ``scatter``, and ``categories`` for metrics that have them. The comparison stored
     with the run is used, if any.
     """
-    altair_module()
     analysis = analyse(results)
     at = 0 if metric is None else list(results.scores.values()).index(results[metric])
     whole, of_metric = _run_charts(analysis), _metric_charts(analysis, at)
@@ -146,8 +145,6 @@ def styled(chart: Any) -> Any:
 
 
 def _convert(spec: dict[str, Any], format: str) -> bytes:
-    import vl_convert
-
     options = {"ppi": PPI} if format == "png" else {}
     image = getattr(vl_convert, f"vegalite_to_{format}")(spec, allowed_base_urls=[], **options)
     return image.encode("utf-8") if isinstance(image, str) else bytes(image)
@@ -157,16 +154,8 @@ def _slug(text: str) -> str:
     return re.sub(r"[^\w.+-]+", "-", text).strip("-").lower()[:60]
 
 
-def altair_module() -> Any:
-    """Import altair, or raise an error that names the extra."""
-    what = "altair or vl-convert"
-    optional("vl_convert", "report", what)  # fails now rather than after drawing
-    return optional("altair", "report", what)
-
-
 def across(field: str, title: str) -> Any:
     """Make a horizontal axis of numbers that need not start at 0."""
-    alt = altair_module()
     return alt.X(f"{field}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
 
 
@@ -180,7 +169,6 @@ def title_of(metric: Mapping[str, Any]) -> str:
 
 def leaderboard(analysis: RunAnalysis) -> Any:
     """Draw scores with 95 % intervals, one column per metric; the best cluster is filled."""
-    alt = altair_module()
     columns = []
     for at, metric in enumerate(analysis.standings):
         rows = [
@@ -214,7 +202,6 @@ def leaderboard(analysis: RunAnalysis) -> Any:
 
 def documents(analysis: RunAnalysis, at: int) -> Any:
     """Draw a heat-map of systems by documents."""
-    alt = altair_module()
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
     names = [doc.id for doc in analysis.results.corpus.docs]
     cells = [
@@ -256,7 +243,6 @@ def documents(analysis: RunAnalysis, at: int) -> Any:
 
 def distribution(analysis: RunAnalysis, at: int) -> Any:
     """Draw document scores of each system as a box, with every document as a dot."""
-    alt = altair_module()
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
     dots = [
         {"system": system, "score": value, "place": (d * 7) % 11}
@@ -279,7 +265,6 @@ def distribution(analysis: RunAnalysis, at: int) -> Any:
 
 def scatter(analysis: RunAnalysis, at: int) -> Any:
     """Draw two systems document by document; they are even on the diagonal."""
-    alt = altair_module()
     a, b = 0, analysis.baseline or 1  # the best, and the baseline or the next best
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
     dots = [
@@ -314,7 +299,6 @@ def scatter(analysis: RunAnalysis, at: int) -> Any:
 
 def differences(analysis: RunAnalysis) -> Any:
     """Draw the difference of two systems with its interval, each metric on its own scale."""
-    alt = altair_module()
     a, b = 0, analysis.baseline or 1  # the best, and the baseline or the next best
     rows = []
     for metric in analysis.standings:
@@ -354,7 +338,6 @@ def differences(analysis: RunAnalysis) -> Any:
 
 def categories(analysis: RunAnalysis, at: int) -> Any:
     """Draw two systems by category of one metric."""
-    alt = altair_module()
     a, b = 0, analysis.baseline or 1  # the best, and the baseline or the next best
     shown = [c for c in analysis.breakdowns[at]["categories"] if "." not in c["name"]]
     rows = [
@@ -396,7 +379,6 @@ def brief(name: str) -> str:
 
 
 def _grid(panel: Grid) -> Any:
-    alt = altair_module()
     values = [value for row in panel.values for value in row if value is not None]
     cells = [
         {"row": row, "column": column, "value": panel.values[r][c]}
@@ -436,7 +418,6 @@ def _grid(panel: Grid) -> Any:
 
 
 def _curves(panel: Curves) -> Any:
-    alt = altair_module()
     rows = [
         {
             "x": x,
@@ -475,7 +456,6 @@ def _curves(panel: Curves) -> Any:
 
 
 def _bars(panel: Bars) -> Any:
-    alt = altair_module()
     rows = [
         {
             "group": bar.group,

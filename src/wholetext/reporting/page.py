@@ -12,18 +12,16 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from wholetext import slices
-from wholetext.errors import InputError, RunError, WriteError, optional
+from wholetext.errors import InputError, RunError, optional
 from wholetext.files.parsing import printable
-from wholetext.files.storage import write_file
+from wholetext.files.storage import refuse_foreign, write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
-from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
 from wholetext.reporting.studies import controls, read_study, remedy, study_files
 from wholetext.reporting.texts import Faults, blocks, choose, gather
@@ -96,21 +94,20 @@ def report(
     run, studies = read_sources(listed)
     analysis = None if run is None else analyse(run, baseline, significance)
     if analysis is not None:
-        studies = [*_with_ranking(analysis, studies), *controls(analysis.results)]
-    files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
+        run_ranking = slices.hook("run-ranking")
+        if run_ranking and not any(study.kind == "rank" for study in studies):
+            studies = [*run_ranking(analysis.results, analysis.testing), *studies]
+        studies = [*studies, *controls(analysis.results)]
+    files = []
+    if figures is not None:
+        from wholetext.reporting.figures import write_figures
+
+        files += write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
         path = default_page(listed) if page is None else Path(page)
         write_report(analysis, studies, path, options)
         files.append(path)
     return files
-
-
-def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
-    """Add a ranking of the run's systems, unless there is one or no slice makes it."""
-    run_ranking = slices.hook("run-ranking")
-    if run_ranking is None or any(study.kind == "rank" for study in studies):
-        return studies
-    return [*run_ranking(analysis.results, analysis.testing), *studies]
 
 
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:
@@ -161,21 +158,9 @@ def write_report(
     options: PageOptions | None = None,
 ) -> None:
     """Write the page of a run, of studies, or of both."""
-    refuse_foreign(path)
+    refuse_foreign(path, GENERATOR, "a report of wholetext", "-o")
     page = render(analysis, studies, options or PageOptions())
     write_file(path, page.encode("utf-8", "surrogatepass"))
-
-
-def refuse_foreign(path: Path) -> None:
-    """Raise if the page would replace a file that is not a report of wholetext."""
-    with suppress(OSError):  # writing will tell
-        head = path.read_bytes()[:4096] if path.is_file() else b""
-        if head and GENERATOR not in head:
-            raise WriteError(
-                "this file is not a report of wholetext, and would be replaced",
-                where=str(path),
-                next="choose another file with -o",
-            )
 
 
 def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: PageOptions) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from wholetext.errors import AlignmentError, InputError, count
+from wholetext.errors import InputError, count
 from wholetext.io.assembly import (
     Column,
     DocumentRun,
@@ -18,6 +18,7 @@ from wholetext.io.assembly import (
     Segments,
     length,
     load,
+    of_documents,
     runs_of,
     without_blank_end,
 )
@@ -108,14 +109,22 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
         size = len(ids.texts) or max(len(without_blank_end(side, 0, []).texts) for side in sides)
         columns = [without_blank_end(column, size, notes) for column in columns]
     first = columns[0].where
-    name = corpus_name(first)
+    name, folder = stem(first), stem(Path(first).resolve().parent)
+    if _SIDE.fullmatch(name) and folder and not folder.isdigit():
+        name = folder  # a file called src does not name the corpus
     if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
-        return _without_ids(columns, files.breaks, notes, langs, name), [], first
+        columns = [replace(column, texts=_split(column)) for column in columns]
+        runs = _numbered(columns[0])
+        notes.append(
+            "no document ids were given: blank lines are taken as breaks between "
+            f"{count(len(runs), 'document')}"
+        )
+        return of_documents(columns, runs, name, langs, notes, first), [], first
     size = len(ids.texts) or len(columns[0].texts)
     parallel = [c for c in columns if c.kind != "hyp" or len(c.texts) == size] or columns
     free = [column for column in columns if column not in parallel]
     if files.docs is None:
-        return _without_ids(parallel, "none", notes, langs, name), free, first
+        return _one_document(parallel, name, langs, notes), free, first
     runs, more = runs_of(ids.texts, ids.where, domains=True)
     return load(parallel, runs, name, langs, [*notes, *more], ids.where), free, first
 
@@ -132,12 +141,6 @@ def align_command(files: LineFiles) -> str:
         quoted = [shlex.quote(shown(path)) for path in paths if path is not None]
         words += [option, *quoted] if quoted else []
     return " ".join([*words, "--align"])
-
-
-def corpus_name(path: str) -> str:
-    """Name a corpus after its first file, or after its folder where the file is called ``src``."""
-    name, folder = stem(path), stem(Path(path).resolve().parent)
-    return folder if _SIDE.fullmatch(name) and folder and not folder.isdigit() else name
 
 
 def from_texts(
@@ -165,12 +168,21 @@ def from_texts(
         texts |= {(kind, name): part for name, part in _by_name(side, kind, documents).items()}
     where = {(kind, name): f"{kind}s[{name!r}]" if name else "srcs" for kind, name in texts}
     if documents:
-        return _documents(texts, where, docs, langs)
+        columns = [
+            Column(
+                *key,
+                [_checked(doc, f"{where[key]}[{i}]") for i, doc in enumerate(part)],
+                where[key],
+            )
+            for key, part in texts.items()
+        ]
+        runs = _numbered(columns[0]) if docs is None else [DocumentRun(str(d), 0, 0) for d in docs]
+        return of_documents(columns, runs, TEXTS, langs, (), TEXTS)
     columns = [Column(*key, _checked(part, where[key]), where[key]) for key, part in texts.items()]
     if not columns:
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
-        return _without_ids(columns, "none", (), langs, TEXTS)
+        return _one_document(columns, TEXTS, langs, [])
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
     return load(columns, runs, TEXTS, langs, notes, "docs")
 
@@ -191,56 +203,23 @@ def _by_name(texts: Any, kind: str, documents: bool) -> dict[str, Any]:
     return {} if isinstance(texts, Sequence) and not len(texts) else {kind: texts}
 
 
-def _documents(
-    texts: Mapping[tuple[str, str], Any],
-    where: Mapping[tuple[str, str], str],
-    docs: Sequence[str] | None,
-    langs: Langs,
+def _numbered(column: Column) -> list[DocumentRun]:
+    """Name the documents of a column by their number."""
+    return [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(column.texts) + 1)]
+
+
+def _one_document(
+    columns: Sequence[Column], corpus: str, langs: Langs, notes: Sequence[str]
 ) -> Loaded:
-    """Load texts that are lists of documents."""
-    size = next(len(part) for (kind, _), part in texts.items() if kind == "hyp")
-    ids = [f"doc{i}" for i in range(1, size + 1)] if docs is None else [str(doc) for doc in docs]
-    parts = [
-        [_checked(segments, f"{where[key]}[{i}]") for i, segments in enumerate(part)]
-        for key, part in texts.items()
-    ]
-    columns = [Column(*key, (), where[key]) for key in texts]
-    _equal_documents([*columns, Column("docs", "", (), "docs")], [*parts, ids])
-    runs = [DocumentRun(doc, 0, 0) for doc in ids]
-    return load(columns, runs, TEXTS, langs, (), TEXTS, parts)
-
-
-def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) -> None:
-    for column, docs in zip(columns, parts):
-        if len(docs) != len(parts[0]):
-            raise AlignmentError(
-                f"found {count(len(docs), 'document')}, but {columns[0].where} has {len(parts[0])}",
-                where=column.where,
-                next="every side needs the same number of documents",
-            )
-
-
-def _without_ids(
-    columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs, corpus: str
-) -> Loaded:
-    first, parts = columns[0].where, list[list[Segments]]()
-    if _documents_by_blank_lines(columns, breaks):
-        parts = [_split(column) for column in columns]
-        _equal_documents(columns, parts)
-        runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
-        note = (
-            "no document ids were given: blank lines are taken as breaks between "
-            f"{count(len(runs), 'document')}"
-        )
-    else:
-        lines = length(columns)
-        runs = [DocumentRun("doc1", 0, lines)] if lines else []
-        note = Note(
-            "single-document",
-            f"no document ids were given: all {count(lines, 'segment', 'are')} "
-            "taken as one document (-d FILE names the documents)",
-        )
-    return load(columns, runs, corpus, langs, [*notes, note], first, parts)
+    """Load all segments as one document, with a note."""
+    lines = length(columns)
+    runs = [DocumentRun("doc1", 0, lines)] if lines else []
+    note = Note(
+        "single-document",
+        f"no document ids were given: all {count(lines, 'segment', 'are')} "
+        "taken as one document (-d FILE names the documents)",
+    )
+    return load(columns, runs, corpus, langs, [*notes, note], columns[0].where)
 
 
 def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:

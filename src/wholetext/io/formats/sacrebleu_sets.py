@@ -12,7 +12,6 @@ from wholetext.io.assembly import (
     Langs,
     Loaded,
     chosen_pair,
-    length,
     load,
     runs_of,
 )
@@ -45,7 +44,7 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
         for field, path in files.items()
         if field.startswith("ref")
     ]
-    segments, notes = length(columns), list[str]()
+    segments, notes = len(columns[0].texts), list[str]()
     if "docid" in files:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
     else:

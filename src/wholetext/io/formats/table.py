@@ -191,7 +191,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
     name = where.removesuffix(".gz")
     data = _workbook(rows) if name.endswith(".xlsx") else _delimited(rows, name)
     langs = corpus.langs if all(corpus.langs) else None
-    check_read_back(loaded, lambda: read(TextFile.of(data, where), langs), where)
+    check_read_back(loaded, lambda: read(TextFile(where, data), langs), where)
     write_file(path, gzip.compress(data) if name != where else data, InputError)
 
 

@@ -139,8 +139,8 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
     def line(doc: Document) -> str:
         where = f"{path}, document {doc.id!r}"
         pair = {"src_lang": corpus.langs[0], "tgt_lang": corpus.langs[1]}
-        src = {} if doc.src is None else {"src_text": _joined(doc, doc.src, where)}
-        refs = {name: _joined(doc, text, where) for name, text in doc.refs.items()}
+        src = {} if doc.src is None else {"src_text": _joined(doc, doc.src)}
+        refs = {name: _joined(doc, text) for name, text in doc.refs.items()}
         plain = {key: text for key, text in doc.meta.items() if not key.startswith(OWN)}
         others = {
             key.removeprefix(VALUE): read_json(text, where=where)
@@ -157,30 +157,25 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
 
 def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
     """Write the output of one system, one document per line."""
-    (output,) = loaded.keep([system]).outputs
+    (output,), corpus = loaded.keep([system]).outputs, loaded.corpus
 
     def line(doc: Document) -> str:
         where = f"{path}, document {doc.id!r}"
         rest = read_json(doc.meta.get(f"{OUTPUT}{system}", "{}"), where=where)
-        text = _joined(doc, output.docs[doc.id], where, system)
+        text = _joined(doc, output.docs[doc.id], system)
         return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
 
-    options: dict[str, Any] = {"corpus": loaded.corpus, "system": system}
-    _write_checked(path, map(line, loaded.corpus.docs), replace(loaded, outputs=(output,)), options)
+    bare = replace(corpus, docs=tuple(replace(doc, src=None, refs={}) for doc in corpus.docs))
+    lines = map(line, corpus.docs)
+    _write_checked(path, lines, Loaded(bare, (output,)), corpus=corpus, system=system)
 
 
-def _write_checked(
-    path: FilePath, lines: Iterable[str], loaded: Loaded, options: Mapping[str, Any] | None = None
-) -> None:
+def _write_checked(path: FilePath, lines: Iterable[str], loaded: Loaded, **options: Any) -> None:
     """Write lines that ``read``, with these options, reads as what is written."""
-    text, where, corpus = "".join(f"{line}\n" for line in lines), os.fspath(path), loaded.corpus
-    file = TextFile.of(clean(text, where).encode("utf-8"), where)
-
-    def back() -> Loaded:
-        loaded = read(file, corpus.langs if all(corpus.langs) else None, **options or {})
-        return replace(loaded, corpus=corpus) if options else loaded
-
-    check_read_back(loaded, back, where)
+    text, where = "".join(f"{line}\n" for line in lines), os.fspath(path)
+    langs = loaded.corpus.langs if all(loaded.corpus.langs) else None
+    file = TextFile(where, clean(text, where).encode("utf-8"))
+    check_read_back(loaded, lambda: read(file, langs, **options), where)
     with text_writer(path) as out:
         out.write(text)
 
@@ -190,9 +185,9 @@ def about_output(doc: Document) -> dict[str, str]:
     return {key: text for key, text in doc.meta.items() if key.startswith((OUTPUT, f"{KEYS}:"))}
 
 
-def _joined(doc: Document, segments: Sequence[str], where: str, system: str = "") -> str:
+def _joined(doc: Document, segments: Sequence[str], system: str = "") -> str:
     keys = json.loads(doc.meta.get(f"{KEYS}:{system}", doc.meta.get(KEYS, "[]")))
-    return join(segments, doc.meta.get(BY, "blank"), keys, where)
+    return join(segments, doc.meta.get(BY, "blank"), keys)
 
 
 def _json(value: object) -> str:

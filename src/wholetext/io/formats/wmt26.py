@@ -224,7 +224,7 @@ def parse_submission(
         except InputError:
             data = whole
             notes.append(f"{name}: the last line was not written to its end, and is written again")
-    for number, fields in objects(TextFile.of(data, name)):
+    for number, fields in objects(TextFile(name, data)):
         where, key = at(name, number), fields.get("item_id")
         if not isinstance(key, str) or key not in items:
             raise InputError(
