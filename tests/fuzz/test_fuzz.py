@@ -46,7 +46,7 @@ from wholetext.metrics.cohesion import vectors
 from wholetext.ranking.procedure import rank
 from wholetext.registry import scorer
 from wholetext.reporting.studies import read_study
-from wholetext.serving.intake import json_request
+from wholetext.serving.intake import json_request, score_fields
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import load
 from wholetext.text.taggers.given import GivenAnalyser
@@ -97,7 +97,7 @@ def run(folder: Path) -> object:
 
 
 def request(folder: Path) -> object:
-    return load(json_request((folder / "body.json").read_bytes(), folder, ServeOptions(data=folder)), folder)
+    return load(json_request(score_fields((folder / "body.json").read_bytes()), folder, ServeOptions(data=folder)), folder)
 
 
 def answer(path: Path) -> object:
