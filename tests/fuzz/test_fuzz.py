@@ -97,7 +97,8 @@ def run(folder: Path) -> object:
 
 
 def request(folder: Path) -> object:
-    return load(json_request(score_fields((folder / "body.json").read_bytes()), folder, ServeOptions(data=folder)), folder)
+    fields = score_fields((folder / "body.json").read_bytes())
+    return load(json_request(fields, folder, ServeOptions(data=folder)), folder)
 
 
 def answer(path: Path) -> object:
