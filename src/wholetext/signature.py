@@ -66,9 +66,10 @@ class Signature(dict[str, str]):
         """
         model = self.get("model", "").rstrip("/").rpartition("/")[2].partition("#")[0]
         revision = f"#{self['revision'][:8]}" if self.get("revision") else ""
-        references = f"refs:{_number(self['refs'])}" if "refs" in self else ""
-        facts = (model and model + revision, references, "realigned" if "realigned" in self else "")
-        head = [self.get("metric", ""), self.get("view", ""), *filter(None, facts)]
+        head = [self.get("metric", ""), self.get("view", "")]
+        head += [model + revision] if model else []
+        head += [f"refs:{_number(self['refs'])}"] if "refs" in self else []
+        head += ["realigned"] if "realigned" in self else []
         keys = sorted(
             (key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__
         )  # rarely of interest

@@ -298,7 +298,7 @@ class Corpus:
         langs = f"{'-'.join(self.langs)}, " if any(self.langs) else ""
         sides = [
             *(["source"] if self.has_source else []),
-            *(f"reference {name}" for name in self.references),
+            *(f"reference {shortened(name, 48)}" for name in self.references),
         ]
         return (
             f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "

@@ -107,23 +107,7 @@ def degenerate(texts: SideBySide) -> tuple[Flag, ...]:
         for at, note in notes.items():
             first.setdefault(at, Flag(kind, texts.docs[at], texts.segments[at], note))
     single = [first[at] for at in sorted(first)]
-    sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
-    counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
-    alike = [
-        Flag(kind, doc, None, f"{number} of {sizes[doc]} segments")
-        for (kind, doc), number in counts.items()
-        if number >= max(2, sizes[doc] / 2)
-    ]
-    judged = {flag.doc for flag in (*single, *alike) if flag.segment is None}
-    docs = list(sizes)
-    number_of = {doc: number for number, doc in enumerate(docs)}
-    owner = np.array([number_of.get(doc, -1) for doc in texts.docs], dtype=np.int64)
-    odd = [
-        Flag("length", docs[at], None, note)
-        for at, note in lengths(texts, owner).items()
-        if docs[at] not in judged
-    ]
-    return (*single, *alike, *odd)
+    return (*single, *_documents(texts, single))
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
@@ -146,6 +130,27 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     src, refs = (sides[0], sides[1:]) if corpus.has_source else (None, sides)
     guide = refs[0] if refs else src
     return SideBySide(corpus.langs, docs, segments, hyp, src, refs, sides, guide)
+
+
+def _documents(texts: SideBySide, single: Sequence[Flag]) -> list[Flag]:
+    """Flag documents of which half the segments are flagged alike, or which are odd as a whole."""
+    sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
+    counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
+    alike = [
+        Flag(kind, doc, None, f"{number} of {sizes[doc]} segments")
+        for (kind, doc), number in counts.items()
+        if number >= max(2, sizes[doc] / 2)
+    ]
+    judged = {flag.doc for flag in (*single, *alike) if flag.segment is None}
+    docs = list(sizes)
+    number_of = {doc: number for number, doc in enumerate(docs)}
+    owner = np.array([number_of.get(doc, -1) for doc in texts.docs], dtype=np.int64)
+    odd = [
+        Flag("length", docs[at], None, note)
+        for at, note in lengths(texts, owner).items()
+        if docs[at] not in judged
+    ]
+    return [*alike, *odd]
 
 
 # ---------------------------------------------------------------- checks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 Level = Literal["row", "segment", "doc", "corpus"]
 
 
-class Tabular:
-    """Something that is a table at every level: subclasses write ``columns``."""
+class Tabular(ABC):
+    """A table at every level: subclasses define ``columns``."""
 
+    @abstractmethod
     def columns(self, level: Level = "doc") -> Mapping[str, Any]:
         """Column → values, one per item of the level; NaN where a score is not defined."""
-        raise NotImplementedError
 
     def to_pandas(self, level: Level = "doc") -> pandas.DataFrame:
         """A pandas DataFrame, one line per item of the level (extra ``pandas``)."""
