@@ -68,6 +68,6 @@ def _load(points: list[EntryPoint], taken: bool) -> object:
         raise PluginError(
             f"{point.name!r} of {package} is made for interface {interface}, and this version of "
             f"wholetext has {INTERFACE}",
-            next="update the older of the two; `wholetext help plugins` says what changed",
+            next="update the older of the two; `wholetext help plugins` describes the interface",
         )
     return loaded

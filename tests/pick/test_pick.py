@@ -121,7 +121,7 @@ def test_lists_of_candidates(tmp_path):
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ('{"candidates": ["a"]}', "1 candidates, where the first line has 2"),
+        ('{"candidates": ["a"]}', "1 candidate, where the first line has 2"),
         ('{"candidates": []}', "no list of candidates"),
         ('{"candidates": [1, 2]}', "no list of candidates"),
         ("[1]", "not a JSON object"),

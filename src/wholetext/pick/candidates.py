@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 from wholetext.io import Loaded, from_texts
 from wholetext.io.formats.jsonl import objects
 from wholetext.io.text import FilePath, opened
@@ -49,7 +49,7 @@ def _check(row: Mapping[str, Any], first: Mapping[str, Any], where: str) -> None
         raise InputError("no list of candidates", where=where, next=_NEXT)
     if len(texts) != len(first["candidates"]):
         raise InputError(
-            f"{len(texts)} candidates, where the first line has {len(first['candidates'])}",
+            f"{count(len(texts), 'candidate')}, where the first line has {len(first['candidates'])}",
             where=where,
             next='give every segment equally many; "" stands for a missing one',
         )
