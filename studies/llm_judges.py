@@ -5,8 +5,8 @@
 Needs `tests/judges/requirements.txt`; the server runs in a child process, unless `--endpoint` names one that serves the
 same file. A unit is a segment of WMT21 (zh-en, MQM) or WMT22 (de-en, direct assessment) with the outputs of two
 systems, all drawn at random; 76 units of each pair are 304 judged outputs. Under `context` and `whole` the judge reads
-up to three or seven segments before it. A line of the file is a part (19 units) under a judge and a view; parts are
-finished one after another, and the study resumes after the last line.
+up to three segments before it, and judges the segment alone or all that it reads. A line of the file is a part (19
+units) under a judge and a view; parts are finished one after another, and the study resumes after the last line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import os
 import random
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -40,9 +39,13 @@ from wholetext.scoring.evaluate import Options  # noqa: E402
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
 JUDGED = ROOT / "studies" / "llm" / "judges.jsonl"
 SETS = {"zh-en": ("wmt21.news.mqm", "mqm"), "de-en": ("wmt22.da", "wmt-z")}
-JUDGES = ("judge-da", "judge-esa(max_tokens=200)", "judge-coherence(max_tokens=300)")
-VIEWS = ("sentence", "context(prev=3)", "whole")
-UNITS, SYSTEMS, BEFORE, PART, TOGETHER = 76, 2, 7, 19, 4
+JUDGES = {
+    "judge-da": "",
+    "judge-esa": "max_tokens=200",
+    "judge-coherence": f"prompt={ROOT / 'studies' / 'llm' / 'coherence.toml'},max_tokens=200",
+}
+UNITS, SYSTEMS, BEFORE, PART, TOGETHER = 76, 2, 3, 19, 16
+VIEWS = ("sentence", f"context(prev={BEFORE})", "whole")
 DRAWS = 10_000
 
 
@@ -55,7 +58,7 @@ class Unit(NamedTuple):
 
 
 def units(lp: str) -> list[Unit]:
-    """Segments of a language pair in a random order."""
+    """Return segments of a language pair in a random order."""
     name, human = SETS[lp]
     evalset = EvalSet.open(DATA / "evalsets" / name, lp)
     participants = read_participants(evalset, Selection(), human)
@@ -91,14 +94,15 @@ def work(address: str, minutes: float) -> None:
         row: dict[str, Any] = {"lp": lp, "part": part, "judge": judge, "view": view}
         row["units"] = [unit.item.id for unit in some]
         row["gold"] = [unit.shown if view == "whole" else unit.segment for unit in some]
-        row |= ask(ContrastSet(lp, (lp[:2], lp[3:]), tuple(unit.item for unit in some)), f"{view}:{judge}", address)
+        items = ContrastSet(lp, (lp[:2], lp[3:]), tuple(unit.item for unit in some))
+        row |= ask(items, f"{view}:{judge}({JUDGES[judge]})", address)
         with JUDGED.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         print(time.strftime("%H:%M:%S"), *row.values(), flush=True)
 
 
 def ask(items: ContrastSet, spec: str, address: str) -> dict[str, Any]:
-    """Scores of each unit's outputs (None: no readable answer), and what the calls cost."""
+    """Return the scores of each unit's outputs (None: no readable answer), and the cost of the calls."""
     calls, begin = Calls(f"{address}/v1", parallel=TOGETHER, timeout=3600), time.monotonic()
     decided = decide(items, f"{spec}@{QWEN.name}", Options(cache=False, calls=calls))
     counts = {name: int(value) for name, value in calls.counts.items() if "tokens" in name or "calls" in name}
@@ -112,9 +116,9 @@ def read() -> list[dict[str, Any]]:
 
 
 def agreement(gold: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """(units, 2) of people and of a judge: correlation over outputs, agreement on the better output of a segment.
+    """Correlation over outputs, and agreement on the better output of a segment: (units, 2) of people and of a judge.
 
-    A judge that calls two outputs equal has not found the better: ties count half, which is chance.
+    Ties of the judge count half, which is chance.
     """
     known = ~np.isnan(scores)
     lead, preferred = gold[:, 0] - gold[:, 1], scores[:, 0] - scores[:, 1]
@@ -127,33 +131,33 @@ def agreement(gold: np.ndarray, scores: np.ndarray) -> dict[str, float]:
 
 
 def table() -> list[str]:
-    """What was reached, as Markdown, with 95 % percentile intervals over units."""
-    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in read():
-        rows[row["lp"], row["judge"].partition("(")[0], row["view"]].append(row)
+    """Return the results as Markdown, with 95 % percentile intervals over units."""
+    parts = read()
     lines = [
-        "| pair | judge | view | outputs | unreadable | r with people | better output | tied | tokens in, out | s |",
-        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| pair | judge | view | outputs | unreadable | r with people | better output, % | tied, % |",
+        "|---|---|---|---:|---:|---:|---:|---:|",
     ]
     rng = np.random.default_rng(4)
-    for (lp, judge, view), parts in rows.items():
-        gold = np.array([unit for part in parts for unit in part["gold"]])
-        scores = np.array([unit for part in parts for unit in part["scores"]], dtype=float)
+    for cell in product(SETS, JUDGES, VIEWS):
+        rows = [row for row in parts if (row["lp"], row["judge"], row["view"]) == cell]
+        if not rows:
+            continue
+        gold = np.array([unit for row in rows for unit in row["gold"]])
+        scores = np.array([unit for row in rows for unit in row["scores"]], dtype=float)
         point = agreement(gold, scores)
         drawn = [agreement(gold[pick], scores[pick]) for pick in rng.integers(0, len(gold), (DRAWS, len(gold)))]
-        cells = []
+        shown = [*cell, str(scores.size), str(int(np.isnan(scores).sum()))]
         for name, factor, form in (("pearson", 1, ".2f"), ("better", 100, ".0f")):
-            low, high = np.nanpercentile([factor * values[name] for values in drawn], [2.5, 97.5])
-            cells.append(f"{factor * point[name]:{form}} [{low:{form}}, {high:{form}}]".replace("-", "−"))
-        tied = 100 * float((scores[:, 0] == scores[:, 1]).mean())
-        read_in, written, wall = (
-            sum(part.get(name, 0) for part in parts) for name in ("judge_tokens_in", "judge_tokens_out", "wall")
-        )
-        lines.append(
-            f"| {lp} | {judge} | {view} | {scores.size} | {int(np.isnan(scores).sum())} | {cells[0]} | {cells[1]} | "
-            f"{tied:.0f} % | {read_in:,}, {written:,} | {wall:.0f} |"
-        )
-    return lines
+            values = [factor * sample[name] for sample in drawn if not np.isnan(sample[name])]
+            low, high = np.percentile(values, [2.5, 97.5]) if values else (float("nan"), float("nan"))
+            shown.append(f"{factor * point[name]:{form}} [{low:{form}}, {high:{form}}]".replace("-", "−"))
+        both = ~np.isnan(scores).any(axis=1)
+        shown.append(f"{100 * float((scores[both, 0] == scores[both, 1]).mean()):.0f}")
+        lines.append(f"| {' | '.join(shown)} |".replace("nan [nan, nan]", "constant"))
+    calls, asked, answered, wall = (
+        sum(row[name] for row in parts) for name in ("judge_calls", "judge_tokens_in", "judge_tokens_out", "wall")
+    )
+    return [*lines, "", f"{calls:,} calls, {asked:,} tokens in, {answered:,} out, {wall / 60:.0f} minutes"]
 
 
 @contextmanager
