@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,10 +40,11 @@ from wholetext.scoring.evaluate import Options  # noqa: E402
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
 JUDGED = ROOT / "studies" / "llm" / "judges.jsonl"
 SETS = {"zh-en": ("wmt21.news.mqm", "mqm"), "de-en": ("wmt22.da", "wmt-z")}
-JUDGES = {
-    "judge-da": "",
-    "judge-esa": "max_tokens=200",
-    "judge-coherence": f"prompt={ROOT / 'studies' / 'llm' / 'coherence.toml'},max_tokens=200",
+METRICS = {
+    "judge-da": f"judge-da@{QWEN.name}",
+    "judge-esa": f"judge-esa(max_tokens=200)@{QWEN.name}",
+    "judge-coherence": f"judge-coherence(prompt={ROOT / 'studies/llm/coherence.toml'},max_tokens=96)@{QWEN.name}",
+    "chrf": "chrf",  # with a reference, by sentence only: what words alone tell of the same outputs
 }
 UNITS, SYSTEMS, BEFORE, PART, TOGETHER = 76, 2, 3, 19, 16
 VIEWS = ("sentence", f"context(prev={BEFORE})", "whole")
@@ -75,7 +77,9 @@ def units(lp: str) -> list[Unit]:
         texts = [outputs[participants.systems[row]][run.doc][inside] for row in chosen]
         if len(set(texts)) == SYSTEMS and len(drawn) < UNITS:
             src = (docs[run.doc].src or ())[inside]
-            item = Item(f"{lp}:{at}", src[-1], src[:-1], tuple(Candidate(text[-1], text[:-1]) for text in texts))
+            ref = next(iter(docs[run.doc].refs.values()))[at - run.start]
+            candidates = tuple(Candidate(text[-1], text[:-1]) for text in texts)
+            item = Item(f"{lp}:{at}", src[-1], src[:-1], candidates, ref=ref)
             shown = gold[chosen, begin : at + 1].mean(axis=1)
             drawn.append(Unit(item, gold[chosen, at].tolist(), shown.tolist()))
     return drawn
@@ -85,26 +89,31 @@ def work(address: str, minutes: float) -> None:
     """Judge what is not judged yet, part by part."""
     done = {(row["lp"], row["part"], row["judge"], row["view"]) for row in read()}
     begin, drawn = time.monotonic(), {lp: units(lp) for lp in SETS}
-    for part, judge, lp, view in product(range(UNITS // PART), JUDGES, SETS, VIEWS):
+    for part, judge, lp, view in product(range(UNITS // PART), METRICS, SETS, VIEWS):
         some = drawn[lp][part * PART : (part + 1) * PART]
-        if not some or (lp, part, judge, view) in done:
+        if not some or (lp, part, judge, view) in done or (judge == "chrf" and view != "sentence"):
             continue
         if time.monotonic() - begin > 60 * minutes:
             return
         row: dict[str, Any] = {"lp": lp, "part": part, "judge": judge, "view": view}
         row["units"] = [unit.item.id for unit in some]
         row["gold"] = [unit.shown if view == "whole" else unit.segment for unit in some]
-        items = ContrastSet(lp, (lp[:2], lp[3:]), tuple(unit.item for unit in some))
-        row |= ask(items, f"{view}:{judge}({JUDGES[judge]})", address)
+        items = [bare(unit.item) if judge == "chrf" else unit.item for unit in some]
+        row |= ask(ContrastSet(lp, (lp[:2], lp[3:]), tuple(items)), f"{view}:{METRICS[judge]}", address)
         with JUDGED.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         print(time.strftime("%H:%M:%S"), *row.values(), flush=True)
 
 
+def bare(item: Item) -> Item:
+    """Return an item without context: a set of decisions has references of single segments only."""
+    return replace(item, src_context=(), candidates=tuple(Candidate(each.text) for each in item.candidates))
+
+
 def ask(items: ContrastSet, spec: str, address: str) -> dict[str, Any]:
     """Return the scores of each unit's outputs (None: no readable answer), and the cost of the calls."""
     calls, begin = Calls(f"{address}/v1", parallel=TOGETHER, timeout=3600), time.monotonic()
-    decided = decide(items, f"{spec}@{QWEN.name}", Options(cache=False, calls=calls))
+    decided = decide(items, spec, Options(cache=False, calls=calls))
     counts = {name: int(value) for name, value in calls.counts.items() if "tokens" in name or "calls" in name}
     scores = [[None if np.isnan(score) else round(float(score), 2) for score in unit] for unit in decided.scores]
     return {"scores": scores, **counts, "wall": round(time.monotonic() - begin, 1)}
@@ -138,7 +147,7 @@ def table() -> list[str]:
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
     rng = np.random.default_rng(4)
-    for cell in product(SETS, JUDGES, VIEWS):
+    for cell in product(SETS, METRICS, VIEWS):
         rows = [row for row in parts if (row["lp"], row["judge"], row["view"]) == cell]
         if not rows:
             continue
@@ -154,9 +163,8 @@ def table() -> list[str]:
         both = ~np.isnan(scores).any(axis=1)
         shown.append(f"{100 * float((scores[both, 0] == scores[both, 1]).mean()):.0f}")
         lines.append(f"| {' | '.join(shown)} |".replace("nan [nan, nan]", "constant"))
-    calls, asked, answered, wall = (
-        sum(row[name] for row in parts) for name in ("judge_calls", "judge_tokens_in", "judge_tokens_out", "wall")
-    )
+    names = ("judge_calls", "judge_tokens_in", "judge_tokens_out", "wall")
+    calls, asked, answered, wall = (sum(row.get(name, 0) for row in parts) for name in names)
     return [*lines, "", f"{calls:,} calls, {asked:,} tokens in, {answered:,} out, {wall / 60:.0f} minutes"]
 
 
